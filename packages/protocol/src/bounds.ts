@@ -1,0 +1,44 @@
+/** Numeric limits of the protocol. Every bound has a unit and a reason; both sides enforce them. */
+
+/** Terminal rows and columns, each 1..1000: beyond that, no real screen; protects the emulator's memory. */
+export const TERMINAL_CELLS_PER_SIDE_MAX = 1000;
+/** Bytes (UTF-8) of a working directory or workspace root. */
+export const PATH_BYTES_MAX = 32_768;
+/** Bytes (UTF-8) of one input request; after neutralisation too. */
+export const INPUT_BYTES_MAX = 16 * 1024 * 1024;
+/** Milliseconds between the text and its Enter: today's agent CLIs take a nearer Enter as part of the paste. */
+export const SUBMIT_DELAY_MS = 500;
+/** Characters of a session name. */
+export const NAME_LENGTH_MAX = 64;
+/** Arguments of one command. */
+export const ARGUMENTS_MAX = 1024;
+/** Bytes (UTF-8) of one argument or one environment value: Linux' own limit for a single string. */
+export const ARGUMENT_BYTES_MAX = 131_072;
+/** Environment variables that one launch may name. */
+export const ENVIRONMENT_ENTRIES_MAX = 512;
+/** Bytes of one control frame from a client: one maximal input, JSON-escaped, and its envelope. */
+export const CLIENT_FRAME_BYTES_MAX = 34 * 1024 * 1024;
+/** Bytes of one control frame from the node. */
+export const NODE_FRAME_BYTES_MAX = 8 * 1024 * 1024;
+/** Milliseconds that a connection may take to say hello. */
+export const HELLO_TIMEOUT_MS = 5_000;
+/** Bytes of a hello frame. */
+export const HELLO_BYTES_MAX = 8_192;
+/** Connections that may be open at once. */
+export const CONNECTIONS_MAX = 256;
+/** Sessions in one list answer; the answer says when it was cut. */
+export const SESSIONS_LISTED_MAX = 10_000;
+/** Durable events in one page. */
+export const EVENTS_PAGE_MAX = 1_000;
+/** Bytes of pipe output in one page, before base64. */
+export const OUTPUT_PAGE_BYTES_MAX = 1024 * 1024;
+/** Lines of scrollback that one screen read may ask for. */
+export const SCREEN_LINES_MAX = 100_000;
+/** Milliseconds that a waiting read may stay open. */
+export const WAIT_MS_MAX = 60_000;
+/** Milliseconds of grace that a stop may ask for. */
+export const STOP_GRACE_MS_MAX = 600_000;
+/** Milliseconds of grace when a stop names none. */
+export const STOP_GRACE_MS_DEFAULT = 5_000;
+/** Sessions that one node holds at once, live and ended. */
+export const LIVE_SESSIONS_MAX = 512;

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+
+/**
+ * The closed list of failure codes with their fixed sentences. The wire carries code, sentence and safe details (ids,
+ * limits, names that the caller gave); prose from the system stays in the node's log.
+ */
+export const FAILURE_SENTENCES = {
+  'invalid-request': 'The request is malformed or out of bounds.',
+  'unknown-operation': 'This node does not offer that operation.',
+  'unsupported-capability': 'The peer does not offer a capability that this needs.',
+  'unsupported-protocol': 'Client and node share no protocol version.',
+  'connections-exhausted': 'Too many connections are open.',
+  'request-timed-out': 'The request took longer than its deadline; it may still land.',
+  'connection-lost': 'The connection to the node was lost before the answer came.',
+  'node-not-running': 'No node runs for this state directory.',
+  'node-start-failed': 'The node could not be started.',
+  'node-already-running': 'Another node holds this state directory.',
+  'home-unusable': 'The state directory cannot be used.',
+  'home-path-too-long': 'The state directory is too long for a socket path.',
+  'database-corrupt': 'The database is damaged; nothing was changed.',
+  'database-too-new': 'The database was written by a newer Roost.',
+  'storage-full': 'The disk is full; the change was not made.',
+  'storage-failed': 'The change could not be stored; it was not made.',
+  'shutting-down': 'The node is shutting down.',
+  'internal-error': 'Something unexpected went wrong; the node log has the details.',
+  'unknown-workspace': 'No workspace has that id.',
+  'invalid-workspace-root': 'The workspace root is not an accessible directory.',
+  'duplicate-workspace-id': 'A workspace with that id exists already.',
+  'duplicate-workspace-root': 'That directory is registered already.',
+  'workspace-busy': 'The workspace still has sessions.',
+  'unknown-provider': 'No provider has that name.',
+  'provider-not-installed': 'The program of that provider was not found.',
+  'command-not-found': 'The command was not found or is not executable.',
+  'invalid-directory': 'The working directory is not an accessible directory.',
+  'name-taken': 'Another session has that name.',
+  'sessions-exhausted': 'The node holds as many sessions as it may.',
+  'spawn-failed': 'The process could not be started.',
+  'keeper-unavailable': 'The keeper of this session cannot be reached.',
+  'unknown-session': 'No session matches.',
+  'ambiguous-session': 'More than one session matches.',
+  'session-running': 'The session is still running.',
+  'session-not-running': 'The session is not running.',
+  'unsupported-transport': 'The session has no terminal, or needs one for this.',
+  'input-refused': 'The text holds characters that cannot be typed.',
+  'input-stalled': 'The program in the session stopped reading; not everything was written.',
+  'stop-incomplete': 'Some processes of the session could not be ended.',
+  'attach-refused': 'The attach ticket is unknown, used, or expired.',
+  'output-gone': 'The asked-for output is no longer kept.',
+} as const;
+
+export type FailureCode = keyof typeof FAILURE_SENTENCES;
+export const FAILURE_CODES = Object.keys(FAILURE_SENTENCES) as [FailureCode, ...FailureCode[]];
+
+const FailureDetail = z.union([
+  z.string().max(4_096),
+  z.number(),
+  z.boolean(),
+  z.array(z.string().max(4_096)).max(64),
+]);
+
+/** An expected refusal. `details` holds only ids, names, limits and paths that the caller may see. */
+export const Failure = z.object({
+  code: z.enum(FAILURE_CODES),
+  message: z.string(),
+  details: z.record(z.string(), FailureDetail).optional(),
+});
+export type Failure = z.infer<typeof Failure>;
+export type FailureDetails = NonNullable<Failure['details']>;
+
+export function failure(code: FailureCode, details?: FailureDetails): Failure {
+  const message = FAILURE_SENTENCES[code];
+  return details === undefined ? { code, message } : { code, message, details };
+}
+
+/** Carries a failure through code that throws. `cause` is for the local log and never crosses the wire. */
+export class FailureError extends Error {
+  readonly failure: Failure;
+  constructor(code: FailureCode, details?: FailureDetails, options?: { cause?: unknown }) {
+    const value = failure(code, details);
+    super(`${value.code}: ${value.message}`, options);
+    this.name = 'FailureError';
+    this.failure = value;
+  }
+  static from(value: Failure): FailureError {
+    return new FailureError(value.code, value.details);
+  }
+}
