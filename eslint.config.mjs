@@ -1,0 +1,62 @@
+// Style is the formatter's business; this file holds the rules that catch faults and the arrows between packages.
+import js from '@eslint/js';
+import importX from 'eslint-plugin-import-x';
+import tseslint from 'typescript-eslint';
+
+/** What each package may import of the others (docs/architecture.md, "Packages"). Anything not listed is refused. */
+const ARROWS = {
+  protocol: [],
+  keeper: ['@roost/protocol/terminal-frames'],
+  providers: ['@roost/protocol'],
+  node: ['@roost/protocol', '@roost/providers', '@roost/keeper/client', '@roost/keeper/wire', '@roost/keeper/processes'],
+  client: ['@roost/protocol', '@roost/protocol/terminal-frames'],
+  cli: ['@roost/client', '@roost/protocol'],
+};
+const INTERNAL = ['protocol', 'keeper', 'keeper/client', 'keeper/wire', 'keeper/processes', 'providers', 'node/daemon', 'client', 'lab'];
+
+const arrows = Object.entries(ARROWS).map(([name, allowed]) => ({
+  files: [`packages/${name}/src/**/*.ts`],
+  rules: {
+    'no-restricted-imports': [
+      'error',
+      {
+        paths: [...INTERNAL.map((one) => `@roost/${one}`), '@roost/protocol/terminal-frames']
+          .filter((one) => !allowed.includes(one))
+          .map((one) => ({ name: one, message: `packages/${name} may not import ${one}`, allowTypeImports: false })),
+        patterns: [{ regex: '^(\\.\\./)+(protocol|keeper|providers|node|client|cli|lab)/src', message: 'import packages by name' }],
+      },
+    ],
+  },
+}));
+
+export default tseslint.config(
+  { ignores: ['**/dist/**', '**/node_modules/**', '**/coverage/**'] },
+  {
+    files: ['**/*.ts'],
+    extends: [js.configs.recommended, ...tseslint.configs.strictTypeChecked, ...tseslint.configs.stylisticTypeChecked],
+    plugins: { 'import-x': importX },
+    languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      'import-x/no-cycle': 'error',
+      'no-console': 'error',
+      eqeqeq: 'error',
+      // Terminal protocols are made of control characters.
+      'no-control-regex': 'off',
+    },
+  },
+  ...arrows,
+  { files: ['packages/cli/src/**/*.ts', 'packages/lab/src/**/*.ts', 'bench/**/*.ts'], rules: { 'no-console': 'off' } },
+  {
+    files: ['**/*.test.ts', 'test/**/*.ts'],
+    rules: {
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+    },
+  },
+  { files: ['**/*.mjs'], extends: [js.configs.recommended, tseslint.configs.disableTypeChecked], languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } } },
+);

@@ -1,0 +1,50 @@
+// Bundles what runs as a process. Takes well under two seconds, so nothing is incremental and nothing can be stale.
+import { rm } from 'node:fs/promises';
+import { readFileSync, existsSync } from 'node:fs';
+import { build } from 'esbuild';
+
+const { version } = JSON.parse(readFileSync(new URL('../packages/cli/package.json', import.meta.url), 'utf8'));
+
+/** CommonJS dependencies inside an ESM bundle still call `require`. */
+const requireShim = "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
+
+const shared = {
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  // Native parts stay packages of their own.
+  external: ['@lydell/node-pty', 'libsql', 'esbuild'],
+  define: { 'process.env.ROOST_VERSION': JSON.stringify(version) },
+  legalComments: 'none',
+  logLevel: 'warning',
+  absWorkingDir: new URL('..', import.meta.url).pathname,
+};
+
+const outputs = [
+  // Split by command: a command loads only what it uses.
+  {
+    entryPoints: { roost: 'packages/cli/src/roost.ts' },
+    outdir: 'packages/cli/dist',
+    splitting: true,
+    chunkNames: 'chunks/[name]-[hash]',
+    banner: { js: '#!/usr/bin/env node' },
+    minifySyntax: true,
+    external: [...shared.external, 'bufferutil', 'utf-8-validate'],
+    needsRequire: true,
+  },
+  { entryPoints: { node: 'packages/node/src/main.ts', keeper: 'packages/keeper/src/main.ts' }, outdir: 'packages/cli/dist', needsRequire: true },
+  { entryPoints: { 'lab-agent': 'packages/lab/src/lab-agent.ts', 'mock-server': 'packages/lab/src/mock-server.ts' }, outdir: 'packages/lab/dist', needsRequire: true },
+  { entryPoints: { run: 'bench/run.ts' }, outdir: 'bench/dist', needsRequire: true },
+];
+
+await Promise.all([...new Set(outputs.map(({ outdir }) => outdir))].map((dir) => rm(dir, { recursive: true, force: true })));
+await Promise.all(
+  outputs
+    .filter(({ entryPoints }) => Object.values(entryPoints).some((file) => existsSync(file)))
+    .map(({ needsRequire, banner, ...options }) => {
+      const present = Object.fromEntries(Object.entries(options.entryPoints).filter(([, file]) => existsSync(file)));
+      const js = [banner?.js, needsRequire ? requireShim : undefined].filter(Boolean).join('\n');
+      return build({ ...shared, ...options, entryPoints: present, banner: { js } });
+    }),
+);

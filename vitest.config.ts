@@ -1,0 +1,29 @@
+import { defineConfig } from 'vitest/config';
+
+// Three projects by cost. `attack` runs a reduced count here and the full one under `npm run attack`.
+export default defineConfig({
+  test: {
+    sequence: { shuffle: true },
+    projects: [
+      { test: { name: 'unit', include: ['packages/*/src/**/*.test.ts', 'bench/**/*.test.ts'], testTimeout: 30_000 } },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: 'attack',
+          include: ['test/attack/**/*.test.ts'],
+          testTimeout: 1_200_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
