@@ -1,0 +1,163 @@
+/**
+ * One attached client. It has no queue of its own: it is an offset into the session's ring. Whoever keeps up gets raw
+ * bytes; whoever falls behind gets, once it has shown what was sent, a fresh screen instead of the backlog. So no client
+ * can pause the program or grow this process.
+ */
+import type { Socket } from 'node:net';
+import {
+  encodeFrameHeader,
+  encodeJsonFrame,
+  TerminalFrameKind,
+  type RoleChange,
+  type SessionEnd,
+} from '@roost/protocol/terminal-frames';
+import type { OutputRing } from './output-ring.ts';
+
+/** Bytes of one output frame. */
+const OUTPUT_FRAME_BYTES = 128 * 1024;
+/** A client this far behind gets a fresh screen: cheaper to send and to show than the backlog. */
+const RESYNC_LAG_BYTES = 128 * 1024;
+/** Milliseconds between two fresh screens for one client: a slow link is not filled with repaints. */
+const RESYNC_INTERVAL_MS = 50;
+
+/** What an attachment needs of the session that it shows. */
+export interface AttachedSession {
+  readonly ring: OutputRing;
+  /** Offset up to which the screen has parsed. */
+  readonly parsedOffset: number;
+  snapshot(scrollbackLines: number): Uint8Array;
+}
+
+export class Attachment {
+  readonly mode: 'drive' | 'watch';
+  readonly #socket: Socket;
+  readonly #session: AttachedSession;
+  readonly #window: number;
+  #columns: number;
+  #rows: number;
+  #sentOffset = 0;
+  #inFlight = 0;
+  #behind = false;
+  #lastScreenAt = 0;
+  #resyncTimer: NodeJS.Timeout | null = null;
+  #closed = false;
+
+  constructor(options: {
+    socket: Socket;
+    session: AttachedSession;
+    mode: 'drive' | 'watch';
+    window: number;
+    columns: number;
+    rows: number;
+  }) {
+    this.#socket = options.socket;
+    this.#session = options.session;
+    this.mode = options.mode;
+    this.#window = options.window;
+    this.#columns = options.columns;
+    this.#rows = options.rows;
+  }
+
+  get size(): { columns: number; rows: number } {
+    return { columns: this.#columns, rows: this.#rows };
+  }
+
+  resized(columns: number, rows: number): void {
+    this.#columns = columns;
+    this.#rows = rows;
+  }
+
+  /** Draws the whole screen; raw output follows from there on. */
+  sendScreen(scrollbackLines: number): void {
+    const screen = this.#session.snapshot(scrollbackLines);
+    this.#send(TerminalFrameKind.screen, screen);
+    this.#sentOffset = this.#session.parsedOffset;
+    this.#behind = false;
+    this.#lastScreenAt = performance.now();
+    this.flush();
+  }
+
+  sendRole(change: RoleChange): void {
+    this.#write(encodeJsonFrame(TerminalFrameKind.role, change));
+  }
+
+  /** Sends what the window allows of the bytes that came since. */
+  flush(): void {
+    if (this.#closed) return;
+    const { ring } = this.#session;
+    for (;;) {
+      const lag = ring.end - this.#sentOffset;
+      if (lag === 0) return;
+      if (this.#sentOffset < ring.floor) this.#behind = true;
+      if (this.#behind) {
+        this.#resyncWhenShown();
+        return;
+      }
+      const room = this.#window - this.#inFlight;
+      if (room <= 0) {
+        if (lag > RESYNC_LAG_BYTES) this.#behind = true;
+        return;
+      }
+      const count = Math.min(lag, room, OUTPUT_FRAME_BYTES);
+      const payload = Buffer.allocUnsafe(count);
+      ring.copyTo(payload, 0, this.#sentOffset, count);
+      this.#send(TerminalFrameKind.output, payload);
+      this.#sentOffset += count;
+    }
+  }
+
+  /** The client has shown `bytes` more. */
+  acknowledged(bytes: number): void {
+    this.#inFlight = Math.max(0, this.#inFlight - bytes);
+    this.flush();
+  }
+
+  /** The session is over: what is still owed, then the end. */
+  end(end: SessionEnd): void {
+    if (this.#closed) return;
+    if (this.#behind || this.#session.ring.end - this.#sentOffset > this.#window) {
+      this.sendScreen(0);
+    }
+    const lag = this.#session.ring.end - this.#sentOffset;
+    if (lag > 0) {
+      const payload = Buffer.allocUnsafe(lag);
+      this.#session.ring.copyTo(payload, 0, this.#sentOffset, lag);
+      this.#send(TerminalFrameKind.output, payload);
+      this.#sentOffset += lag;
+    }
+    this.#write(encodeJsonFrame(TerminalFrameKind.ended, end));
+    this.#socket.end();
+    this.close();
+  }
+
+  close(): void {
+    this.#closed = true;
+    if (this.#resyncTimer !== null) clearTimeout(this.#resyncTimer);
+    this.#resyncTimer = null;
+  }
+
+  #resyncWhenShown(): void {
+    if (this.#inFlight > this.#window / 8 || this.#resyncTimer !== null) return;
+    const wait = this.#lastScreenAt + RESYNC_INTERVAL_MS - performance.now();
+    if (wait <= 0) {
+      this.sendScreen(0);
+      return;
+    }
+    this.#resyncTimer = setTimeout(() => {
+      this.#resyncTimer = null;
+      this.sendScreen(0);
+    }, wait);
+  }
+
+  #send(kind: number, payload: Uint8Array): void {
+    this.#inFlight += payload.length;
+    this.#socket.cork();
+    this.#write(encodeFrameHeader(kind, payload.length));
+    this.#write(payload);
+    this.#socket.uncork();
+  }
+
+  #write(bytes: Uint8Array): void {
+    if (!this.#closed && this.#socket.writable) this.#socket.write(bytes);
+  }
+}

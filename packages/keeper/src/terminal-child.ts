@@ -1,0 +1,343 @@
+/**
+ * A child on a terminal: the PTY, its screen, its ring, its clients. Output goes to the clients first and to the parser
+ * after; only a parser that cannot keep up pauses the program, never a client.
+ */
+import { writeSync } from 'node:fs';
+import { constants } from 'node:os';
+import { spawn as spawnPty, type IPty } from '@lydell/node-pty';
+import type { AttachRequest } from '@roost/protocol/terminal-frames';
+import { Attachment, type AttachedSession } from './attachment.ts';
+import { InputQueue } from './input-queue.ts';
+import { OutputRing } from './output-ring.ts';
+import { ReplyFilter } from './screen/reply-filter.ts';
+import { Screen } from './screen/screen.ts';
+import { splitAtSequenceBoundary } from './screen/sequence-boundary.ts';
+import { PARSE_SLICE_BYTES, type PumpSource, type ScreenPump } from './screen-pump.ts';
+import type { ChildExit, ChildLaunch, ScreenText } from './wire.ts';
+
+/** Unparsed bytes at which the program is paused, and at which it goes on. Both within the ring. */
+const PAUSE_BYTES = 384 * 1024;
+const RESUME_BYTES = 128 * 1024;
+/**
+ * While paused, how often to look whether the child has ended: the PTY library discards what is unread 200 ms after the
+ * exit, and it stops reading while paused.
+ */
+const PAUSED_LOOK_MS = 40;
+/** A sequence longer than this is parsed in pieces. */
+const SEQUENCE_BYTES_MAX = 64 * 1024;
+/** Milliseconds that an unfinished sequence from a client's keyboard may wait for its rest. */
+const PARTIAL_KEY_MS = 50;
+/** Lines of history that a client gets above the screen when it attaches. */
+const ATTACH_SCROLLBACK_LINES = 1_000;
+const WINDOW_BYTES_MIN = 16 * 1024;
+const WINDOW_BYTES_MAX = 8 * 1024 * 1024;
+
+export interface TerminalChildEvents {
+  /** Title, size or clients changed. */
+  changed(): void;
+  /** The child has ended and everything that it printed is on the screen. */
+  ended(exit: ChildExit): void;
+}
+
+interface Client {
+  readonly attachment: Attachment;
+  readonly replies: ReplyFilter;
+  partialTimer: NodeJS.Timeout | null;
+}
+
+/** The handle by which a connection drives its place at the session. */
+export interface AttachedClient {
+  input(bytes: Uint8Array): void;
+  resize(columns: number, rows: number): void;
+  acknowledge(bytes: number): void;
+  takeOver(): void;
+  leave(): void;
+}
+
+export class TerminalChild implements AttachedSession, PumpSource {
+  readonly pid: number;
+  readonly ring = new OutputRing();
+  readonly input: InputQueue;
+  readonly #pty: IPty;
+  readonly #ptyFd: number;
+  readonly #screen: Screen;
+  readonly #pump: ScreenPump;
+  readonly #events: TerminalChildEvents;
+  readonly #clients = new Set<Client>();
+  #driver: Client | null = null;
+  #parsedOffset = 0;
+  #flushScheduled = false;
+  #paused: NodeJS.Timeout | null = null;
+  #exit: ChildExit | null = null;
+  #over = false;
+
+  constructor(
+    launch: ChildLaunch,
+    environment: Record<string, string>,
+    pump: ScreenPump,
+    events: TerminalChildEvents,
+  ) {
+    this.#pump = pump;
+    this.#events = events;
+    this.#pty = spawnPty(launch.file, launch.argv.slice(1), {
+      name: 'xterm-256color',
+      cols: launch.size.columns,
+      rows: launch.size.rows,
+      cwd: launch.directory,
+      env: environment,
+      // null: bytes as they are; the library's types know only strings.
+      encoding: null,
+    });
+    this.pid = this.#pty.pid;
+    this.#ptyFd = ptyDescriptor(this.#pty);
+    this.input = new InputQueue((bytes) => this.#tryWrite(bytes));
+    this.#screen = new Screen({
+      columns: launch.size.columns,
+      rows: launch.size.rows,
+      scrollbackLines: launch.scrollbackLines,
+      answer: (text) => {
+        this.input.type(Buffer.from(text, 'binary'));
+      },
+      changed: () => {
+        events.changed();
+      },
+    });
+    this.#pty.onData((data) => {
+      this.#received(data as unknown as Buffer);
+    });
+    this.#pty.onExit(({ exitCode, signal }) => {
+      this.#exited(exitCode, signal);
+    });
+  }
+
+  get parsedOffset(): number {
+    return this.#parsedOffset;
+  }
+
+  get size(): { columns: number; rows: number } {
+    return { columns: this.#screen.columns, rows: this.#screen.rows };
+  }
+
+  get title(): string | null {
+    return this.#screen.title;
+  }
+
+  get bracketedPaste(): boolean {
+    return this.#screen.bracketedPaste;
+  }
+
+  get attachedClients(): number {
+    return this.#clients.size;
+  }
+
+  snapshot(scrollbackLines: number): Uint8Array {
+    return this.#screen.snapshot({ scrollbackLines });
+  }
+
+  readText(scrollback: number): ScreenText {
+    return this.#screen.readText(scrollback);
+  }
+
+  resize(columns: number, rows: number): void {
+    const { columns: oldColumns, rows: oldRows } = this.size;
+    if (this.#over || (columns === oldColumns && rows === oldRows)) return;
+    this.#screen.resize(columns, rows);
+    try {
+      this.#pty.resize(columns, rows);
+    } catch {
+      // The terminal closed under us: its exit is on the way.
+    }
+    for (const client of this.#clients) if (client !== this.#driver) this.#tellRole(client);
+    this.#events.changed();
+  }
+
+  interrupt(): void {
+    const key = Buffer.from([3]);
+    if (!this.input.overtake(key)) this.input.type(key);
+  }
+
+  /** Gives a client its place. The first screen is sent after `greet` has written its answer. */
+  attach(
+    socket: ConstructorParameters<typeof Attachment>[0]['socket'],
+    request: AttachRequest,
+    mode: 'drive' | 'watch',
+    greet: (role: 'driver' | 'watcher', size: { columns: number; rows: number }) => void,
+  ): AttachedClient {
+    const window = Math.min(Math.max(request.window, WINDOW_BYTES_MIN), WINDOW_BYTES_MAX);
+    const { columns, rows } = request;
+    const attachment = new Attachment({ socket, session: this, mode, window, columns, rows });
+    const client: Client = { attachment, replies: new ReplyFilter(this.#screen), partialTimer: null };
+    this.#clients.add(client);
+    if (mode === 'drive' && this.#driver === null) {
+      this.#driver = client;
+      this.resize(columns, rows);
+    }
+    greet(this.#role(client), this.size);
+    attachment.sendScreen(ATTACH_SCROLLBACK_LINES);
+    this.#events.changed();
+    return {
+      input: (bytes) => {
+        this.#typed(client, bytes);
+      },
+      resize: (newColumns, newRows) => {
+        attachment.resized(newColumns, newRows);
+        if (client === this.#driver) this.resize(newColumns, newRows);
+      },
+      acknowledge: (bytes) => {
+        attachment.acknowledged(bytes);
+      },
+      takeOver: () => {
+        if (mode === 'drive') this.#drive(client);
+      },
+      leave: () => {
+        this.#left(client);
+      },
+    };
+  }
+
+  parseSlice(): boolean {
+    const end = this.ring.end;
+    let slice = this.ring.view(this.#parsedOffset, PARSE_SLICE_BYTES);
+    let whole = splitAtSequenceBoundary(slice);
+    if (whole === 0 && this.#parsedOffset + slice.length < end) {
+      slice = this.ring.view(this.#parsedOffset, SEQUENCE_BYTES_MAX);
+      whole = splitAtSequenceBoundary(slice) || (slice.length === SEQUENCE_BYTES_MAX ? slice.length : 0);
+    }
+    // The rest of a sequence that will never come is shown as what it is.
+    if (whole === 0 && this.#exit !== null) whole = slice.length;
+    if (whole > 0) {
+      this.#screen.write(slice.subarray(0, whole));
+      this.#parsedOffset += whole;
+    }
+    const left = end - this.#parsedOffset;
+    if (this.#paused !== null && left <= RESUME_BYTES) this.#resume();
+    if (this.#exit !== null && left === 0) this.#finish(this.#exit);
+    return whole > 0 && left > 0;
+  }
+
+  dispose(): void {
+    this.#pump.forget(this);
+    this.input.close();
+    if (this.#paused !== null) clearInterval(this.#paused);
+    for (const client of [...this.#clients]) this.#left(client);
+    this.#screen.dispose();
+  }
+
+  #received(bytes: Buffer): void {
+    this.ring.append(bytes);
+    if (!this.#flushScheduled && this.#clients.size > 0) {
+      this.#flushScheduled = true;
+      setImmediate(() => {
+        this.#flushScheduled = false;
+        for (const client of this.#clients) client.attachment.flush();
+      });
+    }
+    this.#pump.request(this);
+    if (this.#paused === null && this.ring.end - this.#parsedOffset > PAUSE_BYTES) this.#pause();
+  }
+
+  #pause(): void {
+    this.#pty.pause();
+    this.#paused = setInterval(() => {
+      if (!isAlive(this.pid)) this.#resume();
+    }, PAUSED_LOOK_MS);
+  }
+
+  #resume(): void {
+    if (this.#paused === null) return;
+    clearInterval(this.#paused);
+    this.#paused = null;
+    this.#pty.resume();
+  }
+
+  #tryWrite(bytes: Buffer): number | null {
+    try {
+      return writeSync(this.#ptyFd, bytes);
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'EAGAIN' ? 0 : null;
+    }
+  }
+
+  #exited(exitCode: number, signal: number | undefined): void {
+    const exitSignal = signalName(signal);
+    this.#exit = { exitCode: exitSignal === null ? exitCode : null, exitSignal, endedAt: Date.now() };
+    this.input.close();
+    this.#pump.request(this);
+  }
+
+  /** Everything is on the screen. */
+  #finish(exit: ChildExit): void {
+    if (this.#over) return;
+    this.#over = true;
+    const { exitCode, exitSignal } = exit;
+    for (const client of this.#clients) client.attachment.end({ exitCode, exitSignal });
+    this.#clients.clear();
+    this.#driver = null;
+    this.#events.ended(exit);
+  }
+
+  #typed(client: Client, bytes: Uint8Array): void {
+    if (client !== this.#driver) return;
+    if (client.partialTimer !== null) clearTimeout(client.partialTimer);
+    client.partialTimer = setTimeout(() => {
+      client.partialTimer = null;
+      if (client === this.#driver) this.input.type(client.replies.flushPending());
+    }, PARTIAL_KEY_MS);
+    this.input.type(client.replies.filter(bytes));
+  }
+
+  #drive(client: Client): void {
+    const previous = this.#driver;
+    if (previous === client) return;
+    this.#driver = client;
+    if (previous !== null) this.#tellRole(previous);
+    this.#tellRole(client);
+    const { columns, rows } = client.attachment.size;
+    this.resize(columns, rows);
+  }
+
+  /** When the driver leaves and one client is left that may drive, it drives. */
+  #left(client: Client): void {
+    if (!this.#clients.delete(client)) return;
+    client.attachment.close();
+    if (client.partialTimer !== null) clearTimeout(client.partialTimer);
+    if (client === this.#driver) {
+      this.#driver = null;
+      const candidates = [...this.#clients].filter((one) => one.attachment.mode === 'drive');
+      const [only] = candidates;
+      if (only !== undefined && candidates.length === 1) this.#drive(only);
+    }
+    this.#events.changed();
+  }
+
+  #role(client: Client): 'driver' | 'watcher' {
+    return client === this.#driver ? 'driver' : 'watcher';
+  }
+
+  #tellRole(client: Client): void {
+    client.attachment.sendRole({ role: this.#role(client), ...this.size });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The library gives numbers, and 0 for none. */
+function signalName(signal: number | undefined): string | null {
+  if (signal === undefined || signal === 0) return null;
+  for (const [name, number] of Object.entries(constants.signals)) if (number === signal) return name;
+  return `signal ${signal}`;
+}
+
+/** The master's descriptor, which the library has but does not declare; writing there directly never blocks. */
+function ptyDescriptor(pty: IPty): number {
+  const { fd } = pty as unknown as { fd?: unknown };
+  if (typeof fd !== 'number') throw new Error('the PTY library no longer tells its descriptor');
+  return fd;
+}
