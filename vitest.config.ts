@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     sequence: { shuffle: true },
+    reporters: ['default', './scripts/summary-reporter.mjs'],
     projects: [
       { test: { name: 'unit', include: ['packages/*/src/**/*.test.ts', 'bench/**/*.test.ts'], testTimeout: 30_000 } },
       {
