@@ -1,0 +1,105 @@
+/**
+ * Turns a launch request into a file, an argv and an environment; decides everything, starts nothing.
+ *
+ * The SSH agent's socket goes to commands and shells, not to agents. It is no secret from a program of the same user,
+ * but it is the means to act elsewhere in the user's name: a person who runs a command means it with their own reach
+ * (`git push` works as in any terminal), while an agent chooses its commands itself and gets that reach only when its
+ * launch sets the variable.
+ */
+import { basename } from 'node:path';
+import { failure, type Failure } from '@roost/protocol';
+import { childEnvironment } from './child-environment.ts';
+import type { ProviderManifest } from './manifest.ts';
+
+export interface LaunchPlan {
+  /** Absolute path. */
+  readonly file: string;
+  /** argv[0] and the arguments. */
+  readonly argv: readonly string[];
+  /** The child's whole environment. */
+  readonly environment: Record<string, string>;
+}
+
+export type LaunchOutcome = { readonly plan: LaunchPlan } | { readonly failure: Failure };
+
+export interface LaunchScene {
+  /** The node's own environment; the child gets a selection of it. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Variables that the launch sets. */
+  readonly set?: Readonly<Record<string, string>>;
+  /** Finds an executable; `path` is the PATH that the child will have. */
+  readonly which: (name: string, path: string | undefined) => string | null;
+}
+
+const FALLBACK_SHELL = '/bin/sh';
+/** Shells that take `-l` for "as at a login" beside other arguments. */
+const LOGIN_OPTION_SHELLS: ReadonlySet<string> = new Set([
+  'sh',
+  'bash',
+  'zsh',
+  'fish',
+  'dash',
+  'ash',
+  'ksh',
+  'mksh',
+  'nu',
+]);
+
+const COMMAND_INHERIT: readonly string[] = ['SSH_AUTH_SOCK'];
+
+export function planLaunch(
+  provider: ProviderManifest,
+  scene: LaunchScene & { readonly arguments: readonly string[] },
+): LaunchOutcome {
+  const environment = childEnvironment({
+    parent: scene.environment,
+    inherit: provider.inheritEnvironment,
+    scrub: provider.scrubEnvironment,
+    set: scene.set ?? {},
+  });
+  const find = (name: string) => scene.which(name, environment['PATH']);
+  const given = [
+    ...provider.leadingArguments.filter((one) => !scene.arguments.includes(one)),
+    ...scene.arguments,
+  ];
+  switch (provider.executable.kind) {
+    case 'search': {
+      const { names } = provider.executable;
+      for (const name of names) {
+        const file = find(name);
+        if (file !== null) return { plan: { file, argv: [name, ...given], environment } };
+      }
+      return {
+        failure: failure('provider-not-installed', { provider: provider.id, executables: [...names] }),
+      };
+    }
+    case 'login-shell': {
+      const wanted = environment['SHELL'];
+      const file = (wanted === undefined ? null : find(wanted)) ?? find(FALLBACK_SHELL);
+      if (file === null)
+        return {
+          failure: failure('provider-not-installed', {
+            provider: provider.id,
+            executables: [FALLBACK_SHELL],
+          }),
+        };
+      const name = basename(file);
+      const login = LOGIN_OPTION_SHELLS.has(name) ? ['-l'] : [];
+      return { plan: { file, argv: [name, ...login, ...given], environment } };
+    }
+  }
+}
+
+/** A plain command, run with its person's reach and no shell in between. */
+export function planCommand(scene: LaunchScene & { readonly command: readonly string[] }): LaunchOutcome {
+  const environment = childEnvironment({
+    parent: scene.environment,
+    inherit: COMMAND_INHERIT,
+    scrub: [],
+    set: scene.set ?? {},
+  });
+  const [name = ''] = scene.command;
+  const file = scene.which(name, environment['PATH']);
+  if (file === null) return { failure: failure('command-not-found', { command: name }) };
+  return { plan: { file, argv: scene.command, environment } };
+}

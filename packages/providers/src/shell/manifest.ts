@@ -1,0 +1,11 @@
+import type { ProviderManifest } from '../manifest.ts';
+
+/** The user's own shell. Its person types the commands, so it reaches the SSH agent as any terminal does. */
+export const shell: ProviderManifest = {
+  id: 'shell',
+  displayName: 'Shell',
+  executable: { kind: 'login-shell' },
+  leadingArguments: [],
+  inheritEnvironment: ['SSH_AUTH_SOCK'],
+  scrubEnvironment: [],
+};
