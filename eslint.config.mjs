@@ -6,13 +6,13 @@ import tseslint from 'typescript-eslint';
 /** What each package may import of the others (docs/architecture.md, "Packages"). Anything not listed is refused. */
 const ARROWS = {
   protocol: [],
-  keeper: ['@roost/protocol/terminal-frames'],
+  keeper: ['@roost/protocol/terminal-frames', '@roost/protocol/terminal-reset'],
   providers: ['@roost/protocol'],
   node: ['@roost/protocol', '@roost/providers', '@roost/keeper/client', '@roost/keeper/wire', '@roost/keeper/processes'],
-  client: ['@roost/protocol', '@roost/protocol/terminal-frames'],
+  client: ['@roost/protocol', '@roost/protocol/terminal-frames', '@roost/protocol/terminal-reset'],
   cli: ['@roost/client', '@roost/protocol'],
 };
-const INTERNAL = ['protocol', 'keeper', 'keeper/client', 'keeper/wire', 'keeper/processes', 'providers', 'node/daemon', 'client', 'lab'];
+const INTERNAL = ['protocol', 'protocol/terminal-reset', 'keeper', 'keeper/client', 'keeper/wire', 'keeper/processes', 'providers', 'node/daemon', 'client', 'lab'];
 
 const arrows = Object.entries(ARROWS).map(([name, allowed]) => ({
   files: [`packages/${name}/src/**/*.ts`],

@@ -11,3 +11,4 @@ export * from './operations/node.ts';
 export * from './operations/session.ts';
 export * from './operations/workspace.ts';
 export * from './terminal-frames.ts';
+export * from './terminal-reset.ts';
