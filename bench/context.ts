@@ -1,0 +1,77 @@
+import { type SubjectName, type DurableSubject, isDurable, type Subject } from './subjects/subject.ts';
+
+/** How much of everything is measured. */
+export interface Scale {
+  readonly repetitions: number;
+  readonly plainBytes: number;
+  readonly colourBytes: number;
+  readonly parallelSessions: readonly number[];
+  readonly keystrokes: number;
+  readonly floodBytes: number;
+  readonly startRuns: number;
+  readonly idleSessions: readonly number[];
+  readonly fullHistorySessions: number;
+  readonly restartSessions: number;
+  readonly historyBytes: number;
+  readonly attachRuns: number;
+}
+
+const MB = 1_000_000;
+
+export const FULL: Scale = {
+  repetitions: 3,
+  plainBytes: 50 * MB,
+  colourBytes: 15 * MB,
+  parallelSessions: [1, 8],
+  keystrokes: 1000,
+  floodBytes: 300 * MB,
+  startRuns: 20,
+  idleSessions: [1, 20, 100],
+  fullHistorySessions: 20,
+  restartSessions: 100,
+  historyBytes: 100 * MB,
+  attachRuns: 10,
+};
+
+/** Enough to see that everything works; its numbers mean little. */
+export const QUICK: Scale = {
+  repetitions: 1,
+  plainBytes: 2 * MB,
+  colourBytes: 1 * MB,
+  parallelSessions: [1, 2],
+  keystrokes: 50,
+  floodBytes: 4 * MB,
+  startRuns: 2,
+  idleSessions: [1, 4],
+  fullHistorySessions: 2,
+  restartSessions: 4,
+  historyBytes: 2 * MB,
+  attachRuns: 2,
+};
+
+/** What a section works with. Subjects are prepared and without sessions when it starts, and must be so when it ends. */
+export interface Context {
+  readonly scale: Scale;
+  readonly subjects: readonly Subject[];
+  /** Directory for files of the sections; removed at the end. */
+  readonly scratch: string;
+  /** Path of this program, to start helper processes from. */
+  readonly program: string;
+  readonly progress: (line: string) => void;
+}
+
+export function durableSubjects(context: Context): DurableSubject[] {
+  return context.subjects.filter((subject) => isDurable(subject));
+}
+
+export function subjectNamed(context: Context, name: SubjectName): Subject | undefined {
+  return context.subjects.find((subject) => subject.name === name);
+}
+
+let counter = 0;
+
+/** A session name that was not used before in this run. */
+export function freshName(): string {
+  counter += 1;
+  return `bench-${counter}`;
+}

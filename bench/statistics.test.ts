@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { median, percentile, spread } from './statistics.ts';
+
+describe('percentile', () => {
+  it('is the nearest rank, whatever the order of the samples', () => {
+    const samples = Array.from({ length: 100 }, (_, index) => 100 - index);
+    expect(percentile(samples, 0.5)).toBe(50);
+    expect(percentile(samples, 0.99)).toBe(99);
+    expect(percentile(samples, 1)).toBe(100);
+    expect(percentile(samples, 0)).toBe(1);
+  });
+
+  it('refuses an empty sample instead of answering zero', () => {
+    expect(() => median([])).toThrow('no samples');
+  });
+});
+
+describe('spread', () => {
+  it('orders by number, not by text', () => {
+    expect(spread([9, 10, 100])).toEqual({ median: 10, min: 9, max: 100 });
+  });
+});
