@@ -2,13 +2,11 @@
  * A child on a terminal: the PTY, its screen, its ring, its clients. Output goes to the clients first and to the parser
  * after; only a parser that cannot keep up pauses the program, never a client.
  */
-import { writeSync } from 'node:fs';
-import { constants } from 'node:os';
-import { spawn as spawnPty, type IPty } from '@lydell/node-pty';
 import type { AttachRequest } from '@roost/protocol/terminal-frames';
 import { Attachment, type AttachedSession } from './attachment.ts';
 import { InputQueue } from './input-queue.ts';
 import { OutputRing } from './output-ring.ts';
+import { Pty } from './pty.ts';
 import { ReplyFilter } from './screen/reply-filter.ts';
 import { Screen } from './screen/screen.ts';
 import { splitAtSequenceBoundary } from './screen/sequence-boundary.ts';
@@ -18,11 +16,6 @@ import type { ChildExit, ChildLaunch, ScreenText } from './wire.ts';
 /** Unparsed bytes at which the program is paused, and at which it goes on. Both within the ring. */
 const PAUSE_BYTES = 384 * 1024;
 const RESUME_BYTES = 128 * 1024;
-/**
- * While paused, how often to look whether the child has ended: the PTY library discards what is unread 200 ms after the
- * exit, and it stops reading while paused.
- */
-const PAUSED_LOOK_MS = 40;
 /** A sequence longer than this is parsed in pieces. */
 const SEQUENCE_BYTES_MAX = 64 * 1024;
 /** Milliseconds that an unfinished sequence from a client's keyboard may wait for its rest. */
@@ -58,8 +51,7 @@ export class TerminalChild implements AttachedSession, PumpSource {
   readonly pid: number;
   readonly ring = new OutputRing();
   readonly input: InputQueue;
-  readonly #pty: IPty;
-  readonly #ptyFd: number;
+  readonly #pty: Pty;
   readonly #screen: Screen;
   readonly #pump: ScreenPump;
   readonly #events: TerminalChildEvents;
@@ -67,7 +59,6 @@ export class TerminalChild implements AttachedSession, PumpSource {
   #driver: Client | null = null;
   #parsedOffset = 0;
   #flushScheduled = false;
-  #paused: NodeJS.Timeout | null = null;
   #exit: ChildExit | null = null;
   #over = false;
 
@@ -79,18 +70,25 @@ export class TerminalChild implements AttachedSession, PumpSource {
   ) {
     this.#pump = pump;
     this.#events = events;
-    this.#pty = spawnPty(launch.file, launch.argv.slice(1), {
-      name: 'xterm-256color',
-      cols: launch.size.columns,
-      rows: launch.size.rows,
-      cwd: launch.directory,
-      env: environment,
-      // null: bytes as they are; the library's types know only strings.
-      encoding: null,
-    });
+    this.#pty = new Pty(
+      {
+        file: launch.file,
+        arguments: launch.argv.slice(1),
+        directory: launch.directory,
+        environment,
+        ...launch.size,
+      },
+      {
+        output: (bytes) => {
+          this.#received(bytes);
+        },
+        exited: (exit) => {
+          this.#exited(exit);
+        },
+      },
+    );
     this.pid = this.#pty.pid;
-    this.#ptyFd = ptyDescriptor(this.#pty);
-    this.input = new InputQueue((bytes) => this.#tryWrite(bytes));
+    this.input = new InputQueue((bytes) => this.#pty.tryWrite(bytes));
     this.#screen = new Screen({
       columns: launch.size.columns,
       rows: launch.size.rows,
@@ -101,12 +99,6 @@ export class TerminalChild implements AttachedSession, PumpSource {
       changed: () => {
         events.changed();
       },
-    });
-    this.#pty.onData((data) => {
-      this.#received(data as unknown as Buffer);
-    });
-    this.#pty.onExit(({ exitCode, signal }) => {
-      this.#exited(exitCode, signal);
     });
   }
 
@@ -142,11 +134,7 @@ export class TerminalChild implements AttachedSession, PumpSource {
     const { columns: oldColumns, rows: oldRows } = this.size;
     if (this.#over || (columns === oldColumns && rows === oldRows)) return;
     this.#screen.resize(columns, rows);
-    try {
-      this.#pty.resize(columns, rows);
-    } catch {
-      // The terminal closed under us: its exit is on the way.
-    }
+    this.#pty.resize(columns, rows);
     for (const client of this.#clients) if (client !== this.#driver) this.#tellRole(client);
     this.#events.changed();
   }
@@ -210,7 +198,7 @@ export class TerminalChild implements AttachedSession, PumpSource {
       this.#parsedOffset += whole;
     }
     const left = end - this.#parsedOffset;
-    if (this.#paused !== null && left <= RESUME_BYTES) this.#resume();
+    if (left <= RESUME_BYTES) this.#pty.resume();
     if (this.#exit !== null && left === 0) this.#finish(this.#exit);
     return whole > 0 && left > 0;
   }
@@ -218,12 +206,12 @@ export class TerminalChild implements AttachedSession, PumpSource {
   dispose(): void {
     this.#pump.forget(this);
     this.input.close();
-    if (this.#paused !== null) clearInterval(this.#paused);
+    this.#pty.resume();
     for (const client of [...this.#clients]) this.#left(client);
     this.#screen.dispose();
   }
 
-  #received(bytes: Buffer): void {
+  #received(bytes: Uint8Array): void {
     this.ring.append(bytes);
     if (!this.#flushScheduled && this.#clients.size > 0) {
       this.#flushScheduled = true;
@@ -233,34 +221,11 @@ export class TerminalChild implements AttachedSession, PumpSource {
       });
     }
     this.#pump.request(this);
-    if (this.#paused === null && this.ring.end - this.#parsedOffset > PAUSE_BYTES) this.#pause();
+    if (this.ring.end - this.#parsedOffset > PAUSE_BYTES) this.#pty.pause();
   }
 
-  #pause(): void {
-    this.#pty.pause();
-    this.#paused = setInterval(() => {
-      if (!isAlive(this.pid)) this.#resume();
-    }, PAUSED_LOOK_MS);
-  }
-
-  #resume(): void {
-    if (this.#paused === null) return;
-    clearInterval(this.#paused);
-    this.#paused = null;
-    this.#pty.resume();
-  }
-
-  #tryWrite(bytes: Buffer): number | null {
-    try {
-      return writeSync(this.#ptyFd, bytes);
-    } catch (error) {
-      return (error as NodeJS.ErrnoException).code === 'EAGAIN' ? 0 : null;
-    }
-  }
-
-  #exited(exitCode: number, signal: number | undefined): void {
-    const exitSignal = signalName(signal);
-    this.#exit = { exitCode: exitSignal === null ? exitCode : null, exitSignal, endedAt: Date.now() };
+  #exited({ exitCode, exitSignal }: Omit<ChildExit, 'endedAt'>): void {
+    this.#exit = { exitCode, exitSignal, endedAt: Date.now() };
     this.input.close();
     this.#pump.request(this);
   }
@@ -317,27 +282,4 @@ export class TerminalChild implements AttachedSession, PumpSource {
   #tellRole(client: Client): void {
     client.attachment.sendRole({ role: this.#role(client), ...this.size });
   }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** The library gives numbers, and 0 for none. */
-function signalName(signal: number | undefined): string | null {
-  if (signal === undefined || signal === 0) return null;
-  for (const [name, number] of Object.entries(constants.signals)) if (number === signal) return name;
-  return `signal ${signal}`;
-}
-
-/** The master's descriptor, which the library has but does not declare; writing there directly never blocks. */
-function ptyDescriptor(pty: IPty): number {
-  const { fd } = pty as unknown as { fd?: unknown };
-  if (typeof fd !== 'number') throw new Error('the PTY library no longer tells its descriptor');
-  return fd;
 }

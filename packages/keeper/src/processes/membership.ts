@@ -79,12 +79,15 @@ export function planMembers(table: ProcessTable, membership: Membership, scene: 
 
   // A Map is walked in insertion order, entries added on the way included.
   for (const entry of members.values()) {
-    const order = startOrder(entry.start);
-    for (const child of children.get(entry.pid) ?? []) if (!(startOrder(child.start) < order)) admit(child);
+    for (const child of children.get(entry.pid) ?? []) if (!isOlder(child, entry)) admit(child);
     if (leads(entry, entry.sessionId)) kernelSessions.get(entry.sessionId)?.forEach(admit);
     if (leads(entry, entry.groupId)) groups.get(entry.groupId)?.forEach(admit);
   }
   return [...members.values()].filter((entry) => !isZombie(entry));
+}
+
+function isOlder(one: ProcessEntry, other: ProcessEntry): boolean {
+  return startOrder(one.start) < startOrder(other.start);
 }
 
 /** A process and its ancestors. */
@@ -119,7 +122,8 @@ function fences(
       fenced = earlier ?? scene.markersOf(at.pid).roostProcess;
       path.push(at.pid);
       if (earlier !== undefined || fenced) break;
-      at = table.get(at.parentPid);
+      const parent: ProcessEntry | undefined = table.get(at.parentPid);
+      at = parent !== undefined && isOlder(at, parent) ? undefined : parent;
     }
     for (const pid of path) known.set(pid, fenced);
     return fenced;

@@ -30,7 +30,8 @@ const StatField = {
 const FIRST_READ_BYTES = 16 * 1024;
 /** The kernel hands out no longer environment than a quarter of the largest stack limit that it lets exec use. */
 const READ_BYTES_MAX = 8 * 1024 * 1024;
-const VANISHED = new Set(['ENOENT', 'ESRCH', 'EACCES', 'EPERM']);
+/** It ended, or its user did not let us look. */
+const WITHOUT_ANSWER = new Set(['ENOENT', 'ESRCH', 'EACCES', 'EPERM']);
 
 /** Keys of the auxiliary vector. */
 const AUX_PAGE_BYTES = 6n;
@@ -133,7 +134,7 @@ function readProcFile(path: string): Buffer | null {
       }
     }
   } catch (error) {
-    if (VANISHED.has((error as NodeJS.ErrnoException).code ?? '')) return null;
+    if (WITHOUT_ANSWER.has((error as NodeJS.ErrnoException).code ?? '')) return null;
     throw error;
   } finally {
     if (descriptor !== null) closeSync(descriptor);

@@ -40,8 +40,8 @@ export interface ScreenOptions {
 }
 
 export class Screen {
-  readonly #terminal: Terminal;
-  readonly #internals: EmulatorInternals;
+  protected readonly terminal: Terminal;
+  protected readonly internals: EmulatorInternals;
   readonly #modes: Modes;
   readonly #colors: Colors;
   readonly #keyboard: KeyboardFlags;
@@ -54,7 +54,7 @@ export class Screen {
   constructor({ columns, rows, scrollbackLines, answer, changed, now }: ScreenOptions) {
     this.#scrollbackLines = scrollbackLines;
     this.#now = now ?? (() => performance.now());
-    this.#terminal = new Terminal({
+    this.terminal = new Terminal({
       cols: columns,
       rows,
       scrollback: scrollbackLines,
@@ -62,27 +62,27 @@ export class Screen {
       allowProposedApi: true,
       windowOptions: { getWinSizeChars: true, pushTitle: true, popTitle: true },
     });
-    this.#internals = new EmulatorInternals(this.#terminal);
-    limitSequences(this.#terminal, this.#internals);
-    this.#modes = new Modes(this.#terminal, this.#internals);
-    this.#colors = new Colors(this.#terminal, answer);
-    this.#keyboard = new KeyboardFlags(this.#terminal, answer);
-    this.#links = new Hyperlinks(this.#terminal, this.#internals);
-    this.#terminal.onData(answer);
-    this.#terminal.onTitleChange((title) => {
+    this.internals = new EmulatorInternals(this.terminal);
+    limitSequences(this.terminal, this.internals);
+    this.#modes = new Modes(this.terminal, this.internals);
+    this.#colors = new Colors(this.terminal, answer);
+    this.#keyboard = new KeyboardFlags(this.terminal, answer);
+    this.#links = new Hyperlinks(this.terminal, this.internals);
+    this.terminal.onData(answer);
+    this.terminal.onTitleChange((title) => {
       const shown = title.slice(0, TITLE_CHARACTERS_MAX);
       if (shown === this.#title) return;
       this.#title = shown;
       changed();
     });
-    this.#terminal.parser.registerEscHandler({ final: 'c' }, () => {
+    this.terminal.parser.registerEscHandler({ final: 'c' }, () => {
       this.#modes.reset();
       this.#colors.reset();
       this.#keyboard.reset();
       return false;
     });
     for (const id of [{ final: 'n' }, { prefix: '?', final: 'n' }]) {
-      this.#terminal.parser.registerCsiHandler(id, ([report]) => {
+      this.terminal.parser.registerCsiHandler(id, ([report]) => {
         if (report === 6) this.#cursorQueriedAt = this.#now();
         return false;
       });
@@ -92,20 +92,20 @@ export class Screen {
   /** Parses at once. Ends of `bytes` may fall anywhere, but a snapshot is only whole between two sequences. */
   write(bytes: Uint8Array): void {
     for (let start = 0; start < bytes.length; start += PARSE_BYTES) {
-      this.#internals.parse(bytes.subarray(start, start + PARSE_BYTES));
+      this.internals.parse(bytes.subarray(start, start + PARSE_BYTES));
     }
   }
 
   resize(columns: number, rows: number): void {
-    this.#terminal.resize(columns, rows);
+    this.terminal.resize(columns, rows);
   }
 
   get columns(): number {
-    return this.#terminal.cols;
+    return this.terminal.cols;
   }
 
   get rows(): number {
-    return this.#terminal.rows;
+    return this.terminal.rows;
   }
 
   get title(): string | null {
@@ -113,11 +113,11 @@ export class Screen {
   }
 
   get alternateScreen(): boolean {
-    return this.#terminal.buffer.active.type === 'alternate';
+    return this.terminal.buffer.active.type === 'alternate';
   }
 
   get bracketedPaste(): boolean {
-    return this.#terminal.modes.bracketedPasteMode;
+    return this.terminal.modes.bracketedPasteMode;
   }
 
   /** True while an attached terminal's answer to a cursor query may still arrive. */
@@ -130,18 +130,18 @@ export class Screen {
    * moves up into its history and the session's last lines follow it there; with 0 only the screen is redrawn.
    */
   snapshot({ scrollbackLines }: { readonly scrollbackLines: number }): Uint8Array {
-    const { normal, alternate } = this.#terminal.buffer;
+    const { normal, alternate } = this.terminal.buffer;
     const bottom = normal.baseY + this.rows;
     const keepHistory = scrollbackLines > 0 ? `\x1b[9999;1H${'\n'.repeat(this.rows)}` : '';
-    let out = TERMINAL_RESET + keepHistory + CLEAR + this.#tabStops(this.#internals.normal) + HOME;
+    let out = TERMINAL_RESET + keepHistory + CLEAR + this.#tabStops(this.internals.normal) + HOME;
     out += this.#lines(normal, Math.max(0, normal.baseY - scrollbackLines), bottom);
-    out += this.#screenState(this.#internals.normal, 'normal');
+    out += this.#screenState(this.internals.normal, 'normal');
     if (this.alternateScreen) {
       // Saves the cursor once more: leaving this screen will restore it.
-      out += `${this.#savedCursor(this.#internals.normal, 'normal', '\x1b[?1049h')}${CLEAR}`;
-      out += this.#tabStops(this.#internals.alternate) + HOME;
+      out += `${this.#savedCursor(this.internals.normal, 'normal', '\x1b[?1049h')}${CLEAR}`;
+      out += this.#tabStops(this.internals.alternate) + HOME;
       out += this.#lines(alternate, 0, this.rows);
-      out += this.#screenState(this.#internals.alternate, 'alternate');
+      out += this.#screenState(this.internals.alternate, 'alternate');
     }
     if (this.#title !== null) out += `\x1b]2;${this.#title}\x1b\\`;
     out += this.#colors.restore() + this.#modes.restore() + this.#cursor() + this.#modes.restoreDrawing();
@@ -150,7 +150,7 @@ export class Screen {
 
   /** Text of the screen below at most `scrollback` older lines. The alternate screen has no older lines. */
   readText(scrollback: number): ScreenText {
-    const { active } = this.#terminal.buffer;
+    const { active } = this.terminal.buffer;
     const first = Math.max(0, active.baseY - scrollback);
     const lines: string[] = [];
     for (let row = first; row < active.baseY + this.rows; row++) {
@@ -172,7 +172,7 @@ export class Screen {
   }
 
   dispose(): void {
-    this.#terminal.dispose();
+    this.terminal.dispose();
   }
 
   #lines(buffer: Parameters<typeof drawLines>[0], from: number, to: number): string {
@@ -202,19 +202,19 @@ export class Screen {
 
   /** Position, attributes and link of the cursor. */
   #cursor(): string {
-    const buffer = this.alternateScreen ? this.#internals.alternate : this.#internals.normal;
-    const { originMode } = this.#terminal.modes;
+    const buffer = this.alternateScreen ? this.internals.alternate : this.internals.normal;
+    const { originMode } = this.terminal.modes;
     const row = buffer.y - (originMode ? buffer.scrollTop : 0) + 1;
     let out = originMode ? '\x1b[?6h' : '';
     if (buffer.x < this.columns) out += `\x1b[${row};${buffer.x + 1}H`;
     else out += this.#pendingWrap(row);
-    const pen = penOf(this.#internals.attributes);
+    const pen = penOf(this.internals.attributes);
     return out + pen.sgr + (pen.link === 0 ? '' : this.#links.sequence(pen.link));
   }
 
   /** Only printing into the last column brings a cursor behind it: print again what is there. */
   #pendingWrap(row: number): string {
-    const { active } = this.#terminal.buffer;
+    const { active } = this.terminal.buffer;
     const line = active.getLine(active.baseY + active.cursorY);
     const last = line?.getCell(this.columns - 1);
     const wide = last?.getWidth() === 0;

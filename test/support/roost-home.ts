@@ -1,0 +1,179 @@
+/**
+ * A Roost of its own for a test: fresh ROOST_HOME and HOME in a temporary directory, the built command, and an end that
+ * leaves no process behind.
+ */
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Session } from '@roost/protocol';
+import { Terminal } from './terminal.ts';
+import { waitFor } from './wait-for.ts';
+
+const CLI = new URL('../../packages/cli/dist/roost.js', import.meta.url).pathname;
+export const LAB_AGENT = new URL('../../packages/lab/dist/lab-agent.js', import.meta.url).pathname;
+
+export interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export class RoostHome implements AsyncDisposable {
+  readonly root: string;
+  readonly home: string;
+  readonly work: string;
+  readonly environment: Record<string, string>;
+  readonly #terminals: Terminal[] = [];
+
+  constructor(options: { home?: string; environment?: Record<string, string> } = {}) {
+    this.root = mkdtempSync(join(tmpdir(), 'roost-test-'));
+    this.home = options.home ?? join(this.root, 'state');
+    this.work = join(this.root, 'work');
+    mkdirSync(this.work);
+    mkdirSync(join(this.root, 'user'));
+    this.environment = {
+      PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+      HOME: join(this.root, 'user'),
+      SHELL: '/bin/bash',
+      LANG: 'C.UTF-8',
+      TERM: 'xterm-256color',
+      ROOST_HOME: this.home,
+      ...options.environment,
+    };
+  }
+
+  /** Runs the command to its end. */
+  roost(args: readonly string[], options: { input?: string; timeoutMs?: number; cwd?: string } = {}): Promise<Ran> {
+    return new Promise((resolve, reject) => {
+      const child = spawn(process.execPath, [CLI, ...args], {
+        cwd: options.cwd ?? this.work,
+        env: this.environment,
+        stdio: ['pipe', 'pipe', 'pipe'],
+      });
+      let [stdout, stderr] = ['', ''];
+      child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+      child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+      child.stdin.on('error', () => undefined);
+      child.stdin.end(options.input ?? '');
+      const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? 60_000);
+      child.on('error', reject);
+      child.on('close', (code) => {
+        clearTimeout(timer);
+        resolve({ code, stdout, stderr });
+      });
+    });
+  }
+
+  /** Runs the command, expects 0, gives standard output. */
+  async ok(args: readonly string[], options: { input?: string; timeoutMs?: number; cwd?: string } = {}): Promise<string> {
+    const { code, stdout, stderr } = await this.roost(args, options);
+    if (code !== 0) throw new Error(`roost ${args.join(' ')} ended with ${code}: ${stderr}${stdout}`);
+    return stdout;
+  }
+
+  async json<T>(args: readonly string[]): Promise<T> {
+    return JSON.parse(await this.ok([...args, '--json'])) as T;
+  }
+
+  sessions(): Promise<Session[]> {
+    return this.json<Session[]>(['ls', '--all']);
+  }
+
+  async session(name: string): Promise<Session> {
+    const found = (await this.sessions()).find((one) => one.name === name);
+    if (found === undefined) throw new Error(`no session ${name}`);
+    return found;
+  }
+
+  /** Spawns detached; gives the session. */
+  async run(name: string, command: readonly string[], flags: readonly string[] = []): Promise<Session> {
+    await this.ok(['run', '--detach', '--name', name, ...flags, '--', ...command]);
+    return this.session(name);
+  }
+
+  screen(name: string): Promise<string> {
+    return this.ok(['logs', name, '--screen']);
+  }
+
+  /** Waits until the screen of a session matches. */
+  screenShows(name: string, pattern: RegExp, timeoutMs = 15_000): Promise<string> {
+    let last = '';
+    return waitFor(
+      `${name} to show ${String(pattern)}`,
+      async () => {
+        last = await this.screen(name);
+        return pattern.test(last) ? last : null;
+      },
+      { timeoutMs, everyMs: 50, state: () => last.split('\n') },
+    );
+  }
+
+  /** The command in a terminal. */
+  terminal(args: readonly string[], size: { columns: number; rows: number } = { columns: 80, rows: 24 }): Terminal {
+    const terminal = new Terminal(process.execPath, [CLI, ...args], { cwd: this.work, env: this.environment, ...size });
+    this.#terminals.push(terminal);
+    return terminal;
+  }
+
+  async nodePid(): Promise<number> {
+    return (await this.json<{ pid: number }>(['status'])).pid;
+  }
+
+  keeperPids(): number[] {
+    const directory = join(this.home, 'keepers');
+    return listed(directory)
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => (JSON.parse(readFileSync(join(directory, name), 'utf8')) as { pid: number }).pid);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const terminal of this.#terminals) terminal.dispose();
+    await this.roost(['down', '--sessions', '--no-start'], { timeoutMs: 30_000 });
+    for (const pid of [...this.keeperPids(), ...this.daemons()]) signal(pid, 'SIGTERM');
+    await waitFor('every process of the test to end', () => this.daemons().length === 0, {
+      timeoutMs: 15_000,
+      state: () => this.daemons(),
+    });
+    rmSync(this.root, { recursive: true, force: true });
+  }
+
+  /** Node and keepers of this state directory, found by their arguments. */
+  daemons(): number[] {
+    return listed('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+      .filter((pid) => {
+        try {
+          const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+          return /(node|keeper)\.js$/.test(words[1] ?? '') && words.some((word) => word.startsWith(this.home));
+        } catch {
+          return false;
+        }
+      });
+  }
+}
+
+function listed(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // Gone already.
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    return !/\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
