@@ -57,7 +57,7 @@ export function planLaunch(
     scrub: provider.scrubEnvironment,
     set: scene.set ?? {},
   });
-  const find = (name: string) => scene.which(name, environment['PATH']);
+  const find = (name: string) => scene.which(name, environment.PATH);
   const given = [
     ...provider.leadingArguments.filter((one) => !scene.arguments.includes(one)),
     ...scene.arguments,
@@ -74,7 +74,7 @@ export function planLaunch(
       };
     }
     case 'login-shell': {
-      const wanted = environment['SHELL'];
+      const wanted = environment.SHELL;
       const file = (wanted === undefined ? null : find(wanted)) ?? find(FALLBACK_SHELL);
       if (file === null)
         return {
@@ -99,7 +99,7 @@ export function planCommand(scene: LaunchScene & { readonly command: readonly st
     set: scene.set ?? {},
   });
   const [name = ''] = scene.command;
-  const file = scene.which(name, environment['PATH']);
+  const file = scene.which(name, environment.PATH);
   if (file === null) return { failure: failure('command-not-found', { command: name }) };
   return { plan: { file, argv: scene.command, environment } };
 }

@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest';
+import { findProvider, planCommand, planLaunch, PROVIDERS } from './index.ts';
+import type { LaunchOutcome } from './launch.ts';
+
+const installed =
+  (...names: string[]) =>
+  (name: string) =>
+    names.includes(name) ? (name.startsWith('/') ? name : `/usr/bin/${name}`) : null;
+const provider = (id: string) => findProvider(id)!;
+function planned(outcome: LaunchOutcome) {
+  if ('failure' in outcome) throw new Error(outcome.failure.code);
+  return outcome.plan;
+}
+const environment = {
+  PATH: '/usr/bin',
+  HOME: '/home/u',
+  SHELL: '/bin/zsh',
+  SSH_AUTH_SOCK: '/tmp/agent',
+  ANTHROPIC_API_KEY: 'a-key',
+  OPENAI_API_KEY: 'o-key',
+  CLAUDECODE: '1',
+  CLAUDE_CODE_ENTRYPOINT: 'cli',
+  CLAUDE_CODE_USE_BEDROCK: '1',
+  HTTPS_PROXY: 'http://proxy',
+  GITHUB_TOKEN: 'secret',
+};
+
+test('providers are found by id', () => {
+  expect(PROVIDERS.map(({ id }) => id)).toEqual(['claude', 'codex', 'shell']);
+  expect(findProvider('codex')?.displayName).toBe('Codex');
+  for (const id of ['', 'Claude', 'toString']) expect(findProvider(id)).toBeNull();
+});
+
+test('an agent gets its own keys, not those of others, nor signs of nesting', () => {
+  const plan = planned(
+    planLaunch(provider('claude'), { arguments: ['--model', 'x'], environment, which: installed('claude') }),
+  );
+  expect(plan).toEqual({
+    file: '/usr/bin/claude',
+    argv: ['claude', '--model', 'x'],
+    environment: {
+      PATH: '/usr/bin',
+      HOME: '/home/u',
+      SHELL: '/bin/zsh',
+      ANTHROPIC_API_KEY: 'a-key',
+      CLAUDE_CODE_USE_BEDROCK: '1',
+      HTTPS_PROXY: 'http://proxy',
+    },
+  });
+});
+
+test('codex keeps its work in its own tree, told so once', () => {
+  const argv = (given: string[]) =>
+    planned(planLaunch(provider('codex'), { arguments: given, environment, which: installed('codex') })).argv;
+  expect(argv([])).toEqual(['codex', '--no-daemon']);
+  expect(argv(['resume', 'x'])).toEqual(['codex', '--no-daemon', 'resume', 'x']);
+  expect(argv(['-m', 'x', '--no-daemon'])).toEqual(['codex', '-m', 'x', '--no-daemon']);
+});
+
+test('an agent that is not installed is refused with what was looked for', () => {
+  const outcome = planLaunch(provider('codex'), { arguments: [], environment, which: () => null });
+  expect(outcome).toMatchObject({
+    failure: { code: 'provider-not-installed', details: { provider: 'codex', executables: ['codex'] } },
+  });
+});
+
+test('the program is looked for in the PATH that the child will have', () => {
+  const asked: (string | undefined)[] = [];
+  const which = (_name: string, path: string | undefined) => (asked.push(path), null);
+  planLaunch(provider('claude'), { arguments: [], environment, set: { PATH: '/opt' }, which });
+  planCommand({ command: ['x'], environment, which });
+  expect(asked).toEqual(['/opt', '/usr/bin']);
+});
+
+test('the shell is the one of the user, at a login, else /bin/sh', () => {
+  const argv = (names: string[], set: Record<string, string> = {}, given: string[] = []) => {
+    const plan = planned(
+      planLaunch(provider('shell'), { arguments: given, environment, set, which: installed(...names) }),
+    );
+    return [plan.file, ...plan.argv];
+  };
+  expect(argv(['/bin/zsh', '/bin/sh'])).toEqual(['/bin/zsh', 'zsh', '-l']);
+  expect(argv(['/bin/zsh'], {}, ['-c', 'date'])).toEqual(['/bin/zsh', 'zsh', '-l', '-c', 'date']);
+  expect(argv(['/bin/sh'])).toEqual(['/bin/sh', 'sh', '-l']);
+  expect(argv(['/opt/elvish'], { SHELL: '/opt/elvish' })).toEqual(['/opt/elvish', 'elvish']);
+  expect(planLaunch(provider('shell'), { arguments: [], environment, which: () => null })).toHaveProperty(
+    'failure',
+  );
+});
+
+test('a command runs as it is, with the reach of its person but nobody else’s secrets', () => {
+  const plan = planned(
+    planCommand({ command: ['git', 'push'], environment, set: { A: '1' }, which: installed('git') }),
+  );
+  expect(plan).toEqual({
+    file: '/usr/bin/git',
+    argv: ['git', 'push'],
+    environment: {
+      PATH: '/usr/bin',
+      HOME: '/home/u',
+      SHELL: '/bin/zsh',
+      SSH_AUTH_SOCK: '/tmp/agent',
+      A: '1',
+    },
+  });
+  expect(planCommand({ command: ['nope'], environment, which: installed() })).toMatchObject({
+    failure: { code: 'command-not-found', details: { command: 'nope' } },
+  });
+});
+
+test('the agent socket reaches shells, not agents', () => {
+  const socket = (id: string) =>
+    planned(planLaunch(provider(id), { arguments: [], environment, which: (name) => name })).environment
+      .SSH_AUTH_SOCK;
+  expect(socket('shell')).toBe('/tmp/agent');
+  expect(socket('claude')).toBeUndefined();
+  expect(socket('codex')).toBeUndefined();
+});
