@@ -1,0 +1,179 @@
+/**
+ * One session on one terminal, until it ends, is left, or is lost. The terminal is given back before anything is said.
+ */
+import { attachTerminal, type TerminalAttachment } from '@roost/client';
+import { FailureError, type Session } from '@roost/protocol';
+import { type CommandContext } from '../command-context.ts';
+import { describeEnd, describeStatus, isLive } from '../session-status.ts';
+import { type DetachKey } from './detach-key-name.ts';
+import { DetachKeys, type KeyAction } from './detach-keys.ts';
+import { RawTerminal } from './raw-terminal.ts';
+import { ShownOutput } from './shown-output.ts';
+import { screenText } from '../screen-text.ts';
+
+type Outcome =
+  | { readonly kind: 'ended'; readonly exitCode: number | null; readonly exitSignal: string | null }
+  | { readonly kind: 'detached' | 'lost' | 'redraw' }
+  | { readonly kind: 'signal'; readonly signal: NodeJS.Signals };
+
+/** Milliseconds after which the beginning of a key sequence is taken for keys of their own. */
+const UNDECIDED_MS = 10;
+/** Milliseconds between two bells for keys that go nowhere. */
+const BELL_MS = 1_000;
+const BELL = '\x07';
+const ENDING_SIGNALS = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT'] as const;
+
+export async function attachSession(
+  context: CommandContext,
+  session: Session,
+  mode: 'drive' | 'watch',
+  key: DetachKey,
+): Promise<void> {
+  const { stdin, stdout } = context.terminal;
+  const terminal = new RawTerminal(stdin, stdout);
+  let outcome: Outcome;
+  try {
+    do {
+      const ticket = await (await context.node()).request('session.attach', { sessionId: session.id, mode });
+      const attachment = await attachTerminal({ ...ticket, ...terminal.size });
+      terminal.borrow();
+      outcome = await showUntilLeft({ attachment, terminal, stdin, stdout, key, mode });
+    } while (outcome.kind === 'redraw');
+  } finally {
+    terminal.restore();
+    stdin.pause();
+  }
+  switch (outcome.kind) {
+    case 'ended':
+      context.note(`${session.name} ${describeEnd(outcome)}`);
+      return;
+    case 'detached':
+      context.note(`detached from ${session.name}; roost attach ${session.name} returns to it`);
+      return;
+    case 'lost':
+      throw new FailureError('session-lost', { name: session.name });
+    case 'signal':
+      context.close();
+      process.kill(process.pid, outcome.signal);
+  }
+}
+
+/** Attaches to a session that was just started; one that is over already is shown as it ended. */
+export async function attachOrShow(context: CommandContext, session: Session, key: DetachKey): Promise<void> {
+  try {
+    await attachSession(context, session, 'drive', key);
+    return;
+  } catch (error) {
+    if (!(error instanceof FailureError)) throw error;
+    const { code } = error.failure;
+    if (code !== 'session-not-running' && code !== 'attach-refused') throw error;
+    const current = await context.resolveSession(session.id);
+    if (isLive(current)) throw error;
+    const screen = await (
+      await context.node()
+    ).request('session.readScreen', { sessionId: session.id, scrollback: 1_000 });
+    const text = screenText(screen.lines);
+    if (text !== '') context.terminal.stdout.write(text);
+    context.note(
+      current.status === 'exited'
+        ? `${current.name} ${describeEnd(current)}`
+        : `${current.name}: ${describeStatus(current)}`,
+    );
+  }
+}
+
+interface Showing {
+  readonly attachment: TerminalAttachment;
+  readonly terminal: RawTerminal;
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly key: DetachKey;
+  readonly mode: 'drive' | 'watch';
+}
+
+function showUntilLeft(showing: Showing): Promise<Outcome> {
+  const { attachment, terminal, stdin, stdout, key, mode } = showing;
+  const keys = new DetachKeys(key);
+  const shown = new ShownOutput(stdout, (bytes) => attachment.acknowledge(bytes));
+  let role = attachment.accepted.role;
+  let undecided: NodeJS.Timeout | undefined;
+  let lastBell = 0;
+
+  return new Promise((resolve) => {
+    let ended: Outcome | undefined;
+    const leave = (outcome: Outcome): void => {
+      clearTimeout(undecided);
+      shown.stop();
+      stdin.off('data', onData);
+      stdin.off('end', onHangUp);
+      stdin.off('error', onHangUp);
+      stdout.off('resize', onResize);
+      process.off('SIGCONT', onContinue);
+      for (const [signal, listener] of onSignals) process.off(signal, listener);
+      attachment.close();
+      resolve(outcome);
+    };
+    const act = (actions: readonly KeyAction[]): void => {
+      for (const action of actions) {
+        switch (action.kind) {
+          case 'send':
+            if (mode === 'drive' && role === 'driver') attachment.write(action.bytes);
+            else ring();
+            break;
+          case 'take-over':
+            if (mode === 'drive') attachment.takeOver();
+            else ring();
+            break;
+          case 'detach':
+            leave({ kind: 'detached' });
+            return;
+          case 'redraw':
+            leave({ kind: 'redraw' });
+            return;
+        }
+      }
+    };
+    /** Says that a key went nowhere, without a mark on the program's screen. */
+    const ring = (): void => {
+      if (Date.now() - lastBell < BELL_MS) return;
+      lastBell = Date.now();
+      stdout.write(BELL);
+    };
+    const onData = (chunk: Buffer): void => {
+      clearTimeout(undecided);
+      act(keys.push(chunk));
+      if (keys.undecided) undecided = setTimeout(() => act(keys.flush()), UNDECIDED_MS);
+    };
+    const onHangUp = (): void => leave({ kind: 'detached' });
+    const onResize = (): void => {
+      const { columns, rows } = terminal.size;
+      attachment.resize(columns, rows);
+    };
+    const onContinue = (): void => {
+      terminal.renew();
+      leave({ kind: 'redraw' });
+    };
+    const onSignals = ENDING_SIGNALS.map(
+      (signal) => [signal, () => leave({ kind: 'signal', signal })] as const,
+    );
+
+    stdin.on('data', onData);
+    stdin.on('end', onHangUp);
+    stdin.on('error', onHangUp);
+    stdout.on('resize', onResize);
+    process.on('SIGCONT', onContinue);
+    for (const [signal, listener] of onSignals) process.on(signal, listener);
+    attachment.start({
+      screen: (bytes) => shown.write(bytes, bytes.length),
+      output: (bytes) => shown.write(bytes, bytes.length),
+      role: (change) => {
+        role = change.role;
+      },
+      ended: (end) => {
+        ended = { kind: 'ended', ...end };
+      },
+      closed: () => leave(ended ?? { kind: 'lost' }),
+    });
+    stdin.resume();
+  });
+}

@@ -1,0 +1,53 @@
+/**
+ * Every command with its one-line summary and where its code lies. Only the command that was asked for is loaded; the
+ * others are known by these lines alone.
+ */
+import { type Command } from 'commander';
+import { type CommandContext } from './command-context.ts';
+
+export interface CommandModule {
+  /** Adds arguments, options and the action to `command`. */
+  define(command: Command, context: CommandContext): void;
+}
+
+export interface CommandEntry {
+  readonly summary: string;
+  readonly load: () => Promise<CommandModule>;
+  readonly hidden?: boolean;
+}
+
+export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+  up: { summary: 'start the node, or find it', load: () => import('./commands/up.ts') },
+  down: { summary: 'stop the node; sessions go on running', load: () => import('./commands/down.ts') },
+  status: { summary: 'what the node is and holds', load: () => import('./commands/status.ts') },
+  run: { summary: 'start an agent or a command as a session', load: () => import('./commands/run.ts') },
+  ls: { summary: 'list sessions', load: () => import('./commands/ls.ts') },
+  attach: { summary: 'bring a session to this terminal', load: () => import('./commands/attach.ts') },
+  logs: { summary: 'print what a session wrote', load: () => import('./commands/logs.ts') },
+  send: { summary: 'type or paste text into a session', load: () => import('./commands/send.ts') },
+  interrupt: { summary: 'interrupt what runs in a session', load: () => import('./commands/interrupt.ts') },
+  wait: { summary: 'wait until a session has ended', load: () => import('./commands/wait.ts') },
+  stop: { summary: 'end sessions with all their processes', load: () => import('./commands/stop.ts') },
+  rm: { summary: 'forget ended sessions', load: () => import('./commands/rm.ts') },
+  workspace: { summary: 'register directories', load: () => import('./commands/workspace.ts') },
+  events: { summary: 'read the event journal', load: () => import('./commands/events.ts') },
+  doctor: { summary: 'check that everything is in place', load: () => import('./commands/doctor.ts') },
+  api: { summary: 'call an operation of the node', load: () => import('./commands/api.ts') },
+  completion: { summary: 'print a completion script', load: () => import('./commands/completion.ts') },
+  __complete: {
+    summary: 'candidates for a completion script',
+    load: () => import('./commands/complete.ts'),
+    hidden: true,
+  },
+};
+
+/** The first word that is neither a global option nor the value of one: what the user wants done. */
+export function pickCommand(argv: readonly string[]): string | undefined {
+  for (let index = 0; index < argv.length; index++) {
+    const word = argv[index];
+    if (word === undefined || word === '--') return undefined;
+    if (word === '--home') index++;
+    else if (!word.startsWith('-')) return word;
+  }
+  return undefined;
+}

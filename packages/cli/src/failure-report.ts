@@ -1,0 +1,106 @@
+/**
+ * What a person reads when something was refused: code and sentence on the first line, what to try next on the second.
+ * The sentences are the protocol's; the hints are ours, because only a command line can name commands.
+ */
+import type { Failure, FailureCode, FailureDetails } from '@roost/protocol';
+import { printable } from './printable.ts';
+
+type Hint = string | ((details: FailureDetails) => string | undefined);
+
+const HINTS: Readonly<Partial<Record<FailureCode, Hint>>> = {
+  'invalid-request': (details) => text(details, 'reason') ?? text(details, 'issues'),
+  'unknown-operation': 'roost api   lists the operations',
+  'unsupported-capability':
+    'roost down && roost up   restarts the node from this version; sessions go on running',
+  'unsupported-protocol':
+    'roost down && roost up   restarts the node from this version; sessions go on running',
+  'connections-exhausted': 'close some attached clients, or look with: roost status',
+  'connection-lost': 'try again; roost status   tells whether the node runs',
+  'node-not-running': 'roost up   starts it',
+  'node-unresponsive':
+    'is it stopped or very busy? roost doctor   looks; a stopped node wants: kill -CONT PID',
+  'node-start-failed': (details) => {
+    const reason = text(details, 'reason');
+    const log = text(details, 'log');
+    return [reason, log === undefined ? 'roost up --foreground   shows why' : `see ${log}`]
+      .filter((part) => part !== undefined)
+      .join('; ');
+  },
+  'node-already-running': 'it does not answer yet; try again, or look with: roost doctor',
+  'home-unusable': (details) =>
+    `${[text(details, 'path') ?? text(details, 'socket'), text(details, 'reason')].filter((part) => part !== undefined).join(': ')}; choose another with --home DIR or ROOST_HOME`,
+  'home-path-too-long': 'choose a shorter one with --home DIR or ROOST_HOME',
+  'database-corrupt': (details) => withPath(details, 'the node log names the copy that was kept'),
+  'database-too-new': 'run the newer Roost, or choose another state directory with --home DIR',
+  'storage-full': 'free some space, then try again',
+  'storage-failed': 'roost doctor   looks at the state directory',
+  'shutting-down': 'wait a moment, then try again',
+  'internal-error': 'roost doctor   names the log',
+  'unknown-workspace': 'roost workspace ls   lists them',
+  'duplicate-workspace-id': 'choose another with --id',
+  'duplicate-workspace-root': (details) => named(details, 'workspaceId', (id) => `it is workspace ${id}`),
+  'workspace-busy': 'roost ls   shows its sessions; roost stop NAME   ends one',
+  'unknown-provider': 'a command goes after --: roost run -- COMMAND',
+  'provider-not-installed': 'roost doctor   shows which providers were found',
+  'command-not-found': 'the node looks in the PATH it was started with; an absolute path always works',
+  'invalid-directory': 'choose another with --cwd DIR',
+  'name-taken': 'choose another with --name, or: roost ls --all',
+  'sessions-exhausted': 'roost rm NAME   forgets ended ones',
+  'keeper-unavailable': 'roost doctor   looks at the keepers',
+  'unknown-session': 'roost ls --all   lists them',
+  'ambiguous-session': (details) => {
+    const candidates = details.candidates;
+    return Array.isArray(candidates) ? `one of: ${candidates.join(', ')}` : 'roost ls --all   lists them';
+  },
+  'session-running': 'roost stop NAME   ends it',
+  'session-not-running': 'roost logs NAME   shows what is kept of it',
+  'session-lost': 'roost ls --all   shows what is known of it',
+  'unsupported-transport': 'roost logs NAME   reads a session without a terminal',
+  'input-refused': 'roost send NAME TEXT --paste   neutralises control characters',
+  'input-stalled': 'roost attach NAME   shows what it does; roost interrupt NAME   interrupts it',
+  'stop-incomplete': 'roost stop NAME --force   kills at once',
+  'attach-refused': 'try again',
+};
+
+/** The lines for standard error. */
+export function describeFailure(error: unknown): string[] {
+  const failure = failureOf(error);
+  if (failure === undefined) {
+    const message = error instanceof Error ? error.message : String(error);
+    return [`roost: internal-error: ${printable(message)}`, '  try: roost doctor'];
+  }
+  const first = `roost: ${failure.code}: ${printable(failure.message)}`;
+  const hint = hintFor(failure);
+  return hint === undefined ? [first] : [first, `  ${printable(hint)}`];
+}
+
+function hintFor(failure: Failure): string | undefined {
+  const hint = HINTS[failure.code];
+  return typeof hint === 'function' ? hint(failure.details ?? {}) : hint;
+}
+
+/** The shape decides, not the class: commands that load no client must not load one to fail. */
+function failureOf(error: unknown): Failure | undefined {
+  if (!(error instanceof Error) || error.name !== 'FailureError' || !('failure' in error)) return undefined;
+  return error.failure as Failure;
+}
+
+function text(details: FailureDetails, key: string): string | undefined {
+  const value = details[key];
+  if (Array.isArray(value)) return value.join('; ');
+  return value === undefined ? undefined : String(value);
+}
+
+function named(
+  details: FailureDetails,
+  key: string,
+  sentence: (value: string) => string,
+): string | undefined {
+  const value = text(details, key);
+  return value === undefined ? undefined : sentence(value);
+}
+
+function withPath(details: FailureDetails, sentence: string): string {
+  const path = text(details, 'path');
+  return path === undefined ? sentence : `${path}: ${sentence}`;
+}

@@ -1,0 +1,136 @@
+/**
+ * Starts a node as a process of its own, which outlives whoever started it, and waits until it says that it is ready. It
+ * never decides that a node is dead: the node's own lock refuses a second one.
+ */
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Readable } from 'node:stream';
+import { Failure, FailureError } from '@roost/protocol';
+import { assertSocketPath, systemCode } from './open-socket.ts';
+import { nodeSocketPath } from './home.ts';
+
+/** Milliseconds that a node may take to become ready: a big database is checked and keepers are adopted first. */
+export const START_WAIT_MS = 20_000;
+/** Bytes of the one line that tells how the start went. */
+const READY_LINE_BYTES_MAX = 64 * 1024;
+/** Marks of the session that the caller itself runs in: they would make every session look like its child. */
+const SESSION_MARKS = ['ROOST_SESSION_ID', 'ROOST_SESSION_NAME'];
+
+export interface StartOptions {
+  readonly home: string;
+  /** The node's program. */
+  readonly script: string;
+  readonly waitMs?: number;
+  /** The caller's environment: providers need its PATH and keys. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Resolves when the node is ready; fails with the node's own reason, or `node-start-failed`. */
+export async function startNode(options: StartOptions): Promise<void> {
+  const { home, script, waitMs = START_WAIT_MS, env = process.env } = options;
+  assertSocketPath(nodeSocketPath(home));
+  const output = openOutput(home);
+  try {
+    const child = spawn(process.execPath, [script, '--home', home, '--ready-fd', '3'], {
+      detached: true,
+      cwd: '/',
+      env: nodeEnvironment(env),
+      stdio: ['ignore', output, output, 'pipe'],
+    });
+    const failed = new Promise<never>((_, reject) => {
+      child.once('error', (cause) =>
+        reject(new FailureError('node-start-failed', { reason: systemCode(cause) ?? 'spawn' }, { cause })),
+      );
+    });
+    child.unref();
+    const pipe = child.stdio[3] as Readable | null;
+    if (pipe === null) await failed;
+    else {
+      try {
+        await Promise.race([failed, readReadyLine(pipe, waitMs, outputPath(home))]);
+      } finally {
+        pipe.destroy();
+      }
+    }
+  } finally {
+    closeSync(output);
+  }
+}
+
+/** Where the node's own standard output and error go: what a crash prints before the log is open. */
+function outputPath(home: string): string {
+  return join(home, 'logs', 'node.out');
+}
+
+function openOutput(home: string): number {
+  const path = outputPath(home);
+  try {
+    mkdirSync(join(home, 'logs'), { recursive: true, mode: 0o700 });
+    return openSync(path, 'a', 0o600);
+  } catch (cause) {
+    const code = systemCode(cause);
+    if (code === 'ENOSPC') throw new FailureError('storage-full', { path }, { cause });
+    throw new FailureError('home-unusable', { path: home, reason: code ?? 'unknown' }, { cause });
+  }
+}
+
+/** The caller's environment without the marks of its own session. */
+export function nodeEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+): Record<string, string | undefined> {
+  const marks = new Set(SESSION_MARKS);
+  const kept = Object.entries(env).filter(([name]) => !marks.has(name));
+  return { ...Object.fromEntries(kept), ROOST_PROCESS: 'node' };
+}
+
+/** The node writes one line: `{"ready":true}` or `{"failure":{...}}`. A node that dies first closes the pipe. */
+function readReadyLine(pipe: Readable, waitMs: number, log: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const timer = setTimeout(
+      () => reject(new FailureError('node-start-failed', { reason: `not ready within ${waitMs} ms`, log })),
+      waitMs,
+    );
+    const finish = (outcome: () => void): void => {
+      clearTimeout(timer);
+      outcome();
+    };
+    const died = (): void =>
+      finish(() =>
+        reject(new FailureError('node-start-failed', { reason: 'it ended before it was ready', log })),
+      );
+    pipe.setEncoding('utf8');
+    pipe.on('error', died);
+    pipe.on('close', died);
+    pipe.on('end', died);
+    pipe.on('data', (chunk: string) => {
+      text += chunk;
+      const end = text.indexOf('\n');
+      if (end < 0) {
+        if (text.length > READY_LINE_BYTES_MAX) pipe.destroy();
+        return;
+      }
+      const failure = readFailure(text.slice(0, end));
+      finish(() => {
+        if (failure === 'ready') resolve();
+        else reject(failure);
+      });
+    });
+  });
+}
+
+function readFailure(line: string): 'ready' | FailureError {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return new FailureError('node-start-failed', { reason: 'it said something else than ready' });
+  }
+  if (typeof value === 'object' && value !== null) {
+    if ('ready' in value && value.ready === true) return 'ready';
+    const failure = 'failure' in value ? Failure.safeParse(value.failure) : undefined;
+    if (failure?.success === true) return FailureError.from(failure.data);
+  }
+  return new FailureError('node-start-failed', { reason: 'it said something else than ready' });
+}
