@@ -114,6 +114,7 @@ describe('what a session is made of', () => {
     await expect.poll(() => find(one)().length, { timeout: 5_000 }).toBe(3);
     expect(await end(one)).toEqual({ ended: 3, forced: false, survivors: [] });
     expect([other.pid!, neighbour.rootPid, neighboursChild].map(runs)).toEqual([true, true, true]);
+    process.kill(neighboursChild, 'SIGKILL');
   });
 });
 
