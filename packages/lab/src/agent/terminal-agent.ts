@@ -1,5 +1,5 @@
 // The agent on a terminal: modes, onboarding, composer, replies. Prompts are confirmed when they are submitted and
-// worked on one after the other.
+// worked on one after the other. Lines end in LF alone: Node's raw mode leaves the kernel's LF -> CRLF on.
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isatty } from 'node:tty';
@@ -78,7 +78,7 @@ class TerminalAgent {
       get isBroken() {
         return output.isBroken;
       },
-      say: (text: string) => output.write(`${text}\r\n`),
+      say: (text: string) => output.write(`${text}\n`),
       raw: (data: string | Buffer) => output.write(data),
       setReading: (on: boolean) => (on ? this.#input?.start() : this.#input?.stop()),
       restore: () => output.write(modes(scenario.settings).off),
@@ -151,7 +151,7 @@ class TerminalAgent {
     const text = prompt.toString('utf8');
     this.#prompts++;
     this.performer.journal.note('prompt', { index: this.#prompts, bytes: prompt.length, sha256, text });
-    void this.#output.write(`\r\nreceived ${prompt.length} bytes sha256=${sha256}\r\n`);
+    void this.#output.write(`\nreceived ${prompt.length} bytes sha256=${sha256}\n`);
     this.#enqueue([
       ...(settings.work > 0 ? [{ do: 'spinner', ms: settings.work, interval: 100 } as const] : []),
       ...this.#stepsFor(text),
@@ -182,7 +182,7 @@ class TerminalAgent {
 
   async #askForKey(wanted: string): Promise<void> {
     const { journal } = this.performer;
-    await this.#output.write(`\x1b[1mWelcome to lab-agent\x1b[0m\r\nPress ${wanted} to continue\r\n`);
+    await this.#output.write(`\x1b[1mWelcome to lab-agent\x1b[0m\nPress ${wanted} to continue\n`);
     await new Promise<void>((resolve) => {
       this.#onboardingKey = (key) => {
         journal.note('onboarding', { wanted, key });
