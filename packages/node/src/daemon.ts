@@ -1,0 +1,162 @@
+// Puts the node together and takes it apart. Start: home, lock, log, database, keepers, reconciliation, then the socket; whatever
+// fails gives back what was taken before. Stop: no new work, what runs may finish, keepers and their sessions go on.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { Admission } from './control/admission.ts';
+import type { Handlers } from './control/handlers.ts';
+import { ConnectionServer } from './connection/server.ts';
+import { Journal } from './events/journal.ts';
+import { eventOperations } from './events/operations.ts';
+import { prepareHome } from './home/home.ts';
+import { acquireHomeLock } from './home/lock.ts';
+import { KeeperPool } from './keepers/keeper-pool.ts';
+import { openLog, type Log } from './log.ts';
+import { beginIncarnation, endIncarnation, type NodeIdentity } from './node-identity.ts';
+import { nodeOperations } from './node-operations.ts';
+import { SessionLifecycle } from './sessions/lifecycle.ts';
+import { PipeOutput } from './sessions/pipe-output.ts';
+import { Removals } from './sessions/removals.ts';
+import { sessionOperations } from './sessions/sessions.ts';
+import { openDatabase } from './store/open-database.ts';
+import { Store } from './store/store.ts';
+import { workspaceOperations } from './workspaces/workspaces.ts';
+
+export interface DaemonOptions {
+  readonly home: string;
+  readonly version: string;
+  /** Path of the bundled keeper. */
+  readonly keeperScript: string;
+  /** The environment of which children get a selection. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly logLevel?: string | undefined;
+  /** Keepers at most; one per core unless told otherwise. */
+  readonly keepersMax?: number;
+}
+
+export interface Daemon {
+  readonly socket: string;
+  readonly identity: NodeIdentity;
+  readonly log: Log;
+  /** Stops serving; sessions go on. Idempotent. */
+  stop(): Promise<void>;
+  /** Resolves when the node has stopped, for whatever reason it was asked to. */
+  readonly stopped: Promise<void>;
+}
+
+/** Milliseconds of a stop: for requests under way, then for clients to say good-bye. Together below two seconds. */
+const FINISH_MS = 1_000;
+const GOOD_BYE_MS = 300;
+const KEEPER_START_MS = 300;
+const PRUNE_INTERVAL_MS = 60_000;
+
+/** @throws FailureError: home-unusable, home-path-too-long, node-already-running, database-*, storage-*. */
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const undo: (() => void)[] = [];
+  try {
+    return await start(options, undo);
+  } catch (error) {
+    for (const step of undo.reverse()) step();
+    throw error;
+  }
+}
+
+async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daemon> {
+  const { version } = options;
+  const paths = prepareHome(options.home);
+  const lock = acquireHomeLock(paths.lock);
+  undo.push(() => lock.release());
+  const log = openLog(paths.log, options.logLevel);
+  const store = new Store(openDatabase(paths.database));
+  undo.push(() => store.close());
+  const identity = beginIncarnation(store, version);
+  log.info({ version, nodeId: identity.nodeId, incarnation: identity.incarnation }, 'node starts');
+
+  const journal = new Journal(store);
+  const output = new PipeOutput(paths.sessions, log);
+  const lifecycle = new SessionLifecycle({ store, output, sessionsDirectory: paths.sessions, log });
+  const keepers = new KeeperPool({
+    directory: paths.keepers,
+    script: options.keeperScript,
+    version: keeperVersion(version, options.keeperScript),
+    keepersMax: options.keepersMax ?? availableParallelism(),
+    log,
+    events: lifecycle,
+  });
+  const removals = new Removals({ store, keepers, sessionsDirectory: paths.sessions, log });
+  undo.push(() => {
+    lifecycle.close();
+    output.close();
+    void keepers.close(0);
+  });
+  await keepers.adopt();
+  lifecycle.loseOrphans(keepers.ids);
+
+  const requestStop = () => void setImmediate(() => void stop());
+  const scene = { store, keepers, lifecycle, output, removals, journal, identity, version, paths };
+  const handlers: Handlers = {
+    ...nodeOperations({ ...scene, connections: () => server.count, requestStop }),
+    ...workspaceOperations(store),
+    ...sessionOperations({ ...scene, sessionsDirectory: paths.sessions, environment: options.environment }),
+    ...eventOperations(journal),
+  };
+  const admission = new Admission(handlers, log);
+  const server = new ConnectionServer(paths.socket, {
+    admission,
+    log,
+    events: {
+      read: (after, limit) => journal.read(after, limit),
+      onEvent: (listener) => store.onEvent(listener),
+    },
+    node: { id: identity.nodeId, incarnation: identity.incarnation, version },
+  });
+  await server.start();
+  log.info({ socket: paths.socket }, 'node serves');
+
+  keepers.prewarm();
+  void removals.clean();
+  const pruning = setInterval(() => prune(journal, log), PRUNE_INTERVAL_MS);
+  pruning.unref();
+
+  let stopping: Promise<void> | null = null;
+  let tellStopped: () => void = () => undefined;
+  const stopped = new Promise<void>((resolve) => {
+    tellStopped = resolve;
+  });
+  const stop = (): Promise<void> => (stopping ??= stopNow().finally(tellStopped));
+
+  async function stopNow(): Promise<void> {
+    log.info('node stops');
+    clearInterval(pruning);
+    server.stopAccepting();
+    await admission.stop(FINISH_MS);
+    await server.closeAll(GOOD_BYE_MS);
+    lifecycle.close();
+    output.close();
+    await keepers.close(KEEPER_START_MS);
+    try {
+      endIncarnation(store, identity);
+    } catch (error) {
+      log.error({ err: error }, 'the stop could not be recorded');
+    }
+    store.close();
+    lock.release();
+    log.info('node stopped');
+  }
+
+  return { socket: paths.socket, identity, log, stop, stopped };
+}
+
+/** The version and what the keeper's script holds: keepers of another content drain, those of an equal one serve on. */
+function keeperVersion(version: string, script: string): string {
+  const digest = createHash('sha256').update(readFileSync(script)).digest('hex');
+  return `${version}+${digest.slice(0, 12)}`;
+}
+
+function prune(journal: Journal, log: Log): void {
+  try {
+    if (journal.prune()) setImmediate(() => prune(journal, log));
+  } catch (error) {
+    log.warn({ err: error }, 'old events could not be forgotten');
+  }
+}

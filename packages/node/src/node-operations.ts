@@ -1,0 +1,74 @@
+// The operations on the node itself.
+import { setTimeout as delay } from 'node:timers/promises';
+import { FailureError, STOP_GRACE_MS_DEFAULT } from '@roost/protocol';
+import type { Handlers } from './control/handlers.ts';
+import type { Journal } from './events/journal.ts';
+import type { HomePaths } from './home/paths.ts';
+import type { KeeperPool } from './keepers/keeper-pool.ts';
+import type { NodeIdentity } from './node-identity.ts';
+import { countSessions, listSessions } from './sessions/session-table.ts';
+import { stopSession, type StopScene } from './sessions/stop.ts';
+import { countWorkspaces } from './workspaces/workspaces.ts';
+
+export interface NodeScene extends StopScene {
+  readonly identity: NodeIdentity;
+  readonly version: string;
+  readonly paths: HomePaths;
+  readonly keepers: KeeperPool;
+  readonly journal: Journal;
+  readonly connections: () => number;
+  /** Begins the stop of this node; the answer to the request still goes out. */
+  readonly requestStop: () => void;
+}
+
+/** Names that a failed stop tells. */
+const NAMES_TOLD_MAX = 16;
+
+export function nodeOperations(scene: NodeScene): Pick<Handlers, 'node.status' | 'node.shutdown'> {
+  const { store, identity, paths } = scene;
+  return {
+    'node.status': async () => ({
+      nodeId: identity.nodeId,
+      incarnation: identity.incarnation,
+      version: scene.version,
+      pid: process.pid,
+      startedAt: identity.startedAt.toISOString(),
+      home: paths.home,
+      socket: paths.socket,
+      platform: `${process.platform}-${process.arch}`,
+      runtime: `node ${process.version}`,
+      residentBytes: process.memoryUsage.rss(),
+      connections: scene.connections(),
+      workspaces: countWorkspaces(store.sql),
+      sessions: countSessions(store.sql),
+      lastEventSequence: scene.journal.range().last,
+      keepers: await scene.keepers.views(),
+    }),
+
+    'node.shutdown': async ({ stopSessions }) => {
+      const stoppedSessions = stopSessions ? await stopAll(scene) : 0;
+      scene.requestStop();
+      return { stoppedSessions };
+    },
+  };
+}
+
+/** Ends every session, or refuses and leaves the node running. */
+async function stopAll(scene: NodeScene): Promise<number> {
+  const rows = listSessions(scene.store.sql, false, -1);
+  const failed: string[] = [];
+  await Promise.all(
+    rows.map(async ({ id, name }) => {
+      try {
+        await stopSession(scene, { sessionId: id, force: false, graceMs: STOP_GRACE_MS_DEFAULT });
+      } catch {
+        failed.push(name);
+      }
+    }),
+  );
+  if (failed.length > 0)
+    throw new FailureError('stop-incomplete', { sessions: failed.slice(0, NAMES_TOLD_MAX) });
+  // Ends are stored a moment after they are told.
+  for (let waits = 0; waits < 100 && countSessions(scene.store.sql).live > 0; waits += 1) await delay(20);
+  return rows.length;
+}

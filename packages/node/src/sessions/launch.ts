@@ -1,0 +1,59 @@
+// From a spawn request to what a keeper starts. Looks at the file system, starts nothing.
+import { FailureError, type SpawnRequest } from '@roost/protocol';
+import {
+  findExecutable,
+  findProvider,
+  planCommand,
+  planLaunch,
+  type LaunchOutcome,
+  type LaunchPlan,
+} from '@roost/providers';
+
+export interface Launch extends LaunchPlan {
+  readonly provider: string;
+  /** What the session is called after, unless the request names it. */
+  readonly stem: string;
+}
+
+/** Bytes of arguments and environment together: what Linux takes for one program by default, less some room. */
+const PROGRAM_BYTES_MAX = 2 * 1024 * 1024 - 64 * 1024;
+
+export function planSession(
+  { launch, environment: set }: SpawnRequest,
+  directory: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): Launch {
+  const scene = {
+    environment,
+    set,
+    which: (name: string, path: string | undefined) => findExecutable(name, path, directory),
+  };
+  switch (launch.kind) {
+    case 'provider': {
+      const provider = findProvider(launch.provider);
+      if (provider === null) throw new FailureError('unknown-provider', { provider: launch.provider });
+      const plan = accepted(planLaunch(provider, { ...scene, arguments: launch.arguments }));
+      return { ...plan, provider: provider.id, stem: provider.id };
+    }
+    case 'command': {
+      const plan = accepted(planCommand({ ...scene, command: launch.command }));
+      return { ...plan, provider: 'command', stem: launch.command[0] ?? 'session' };
+    }
+  }
+}
+
+function accepted(outcome: LaunchOutcome): LaunchPlan {
+  if ('failure' in outcome) throw FailureError.from(outcome.failure);
+  const { argv, environment } = outcome.plan;
+  const strings = [...argv, ...Object.entries(environment).flat()];
+  const bytes = strings.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0);
+  if (bytes > PROGRAM_BYTES_MAX) {
+    throw new FailureError('invalid-request', {
+      issues: ['arguments and environment are too long together'],
+    });
+  }
+  if (strings.some((text) => text.includes('\0'))) {
+    throw new FailureError('invalid-request', { issues: ['an argument or a value contains NUL'] });
+  }
+  return outcome.plan;
+}

@@ -1,0 +1,56 @@
+// What is left to do for removed sessions: their files, and a word to the keeper that may still hold them. Noted in the same
+// transaction as the removal, so a crash in between forgets nothing, and nothing is deleted that was not removed.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { SessionId } from '@roost/protocol';
+import type { KeeperPool } from '../keepers/keeper-pool.ts';
+import type { Log } from '../log.ts';
+import type { Store } from '../store/store.ts';
+
+const Removal = z.object({ session_id: SessionId, keeper_id: z.string().nullable() });
+
+export class Removals {
+  readonly #store: Store;
+  readonly #keepers: KeeperPool;
+  readonly #sessionsDirectory: string;
+  readonly #log: Log;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: { store: Store; keepers: KeeperPool; sessionsDirectory: string; log: Log }) {
+    this.#store = options.store;
+    this.#keepers = options.keepers;
+    this.#sessionsDirectory = options.sessionsDirectory;
+    this.#log = options.log;
+  }
+
+  /** Does what can be done now; what a keeper out of reach may hold stays noted. */
+  clean(): Promise<void> {
+    this.#running = this.#running
+      .then(() => this.#cleanAll())
+      .catch((error: unknown) => this.#log.warn({ err: error }, 'removed sessions are not yet cleaned up'));
+    return this.#running;
+  }
+
+  async #cleanAll(): Promise<void> {
+    const done: string[] = [];
+    for (const value of this.#store.sql.all('SELECT * FROM removals')) {
+      const { session_id: sessionId, keeper_id: keeperId } = Removal.parse(value);
+      const link = this.#keepers.get(keeperId);
+      if (link !== null) {
+        if (!link.isConnected) continue;
+        if (link.children.has(sessionId)) await link.release(sessionId);
+      }
+      await rm(join(this.#sessionsDirectory, sessionId), { recursive: true, force: true });
+      done.push(sessionId);
+    }
+    if (done.length === 0) return;
+    this.#store.transact(({ sql }) => {
+      for (const sessionId of done) sql.run('DELETE FROM removals WHERE session_id = ?', sessionId);
+    });
+  }
+}
+
+export function removedSessions(store: Store): Set<string> {
+  return new Set(store.sql.all('SELECT * FROM removals').map((row) => Removal.parse(row).session_id));
+}

@@ -1,0 +1,206 @@
+// The rows of sessions and records. Every change of a session goes through `changeSession`, which appends the event with the
+// whole state after it.
+import { z } from 'zod';
+import {
+  EndReason,
+  KeeperId,
+  LIVE_STATUSES,
+  RecordId,
+  SessionId,
+  SessionName,
+  SessionStatus,
+  Transport,
+  WorkspaceId,
+  type Session,
+} from '@roost/protocol';
+import type { ChildState } from '@roost/keeper/wire';
+import type { Sql, SqlValue } from '../store/sql.ts';
+import type { Transaction } from '../store/store.ts';
+
+const Row = z.object({
+  id: SessionId,
+  record_id: RecordId,
+  name: SessionName,
+  provider: z.string(),
+  transport: Transport,
+  status: SessionStatus,
+  workspace_id: WorkspaceId,
+  directory: z.string(),
+  command: z.string(),
+  keeper_id: KeeperId.nullable(),
+  pid: z.int().nullable(),
+  process_start: z.string().nullable(),
+  columns: z.int().nullable(),
+  rows: z.int().nullable(),
+  title: z.string().nullable(),
+  created_at: z.int(),
+  ended_at: z.int().nullable(),
+  exit_code: z.int().nullable(),
+  exit_signal: z.string().nullable(),
+  end_reason: EndReason.nullable(),
+  stop_requested: z.int(),
+});
+export type SessionRow = z.infer<typeof Row>;
+
+/** Columns that may change after a session came to be. */
+export type SessionChange = Partial<
+  Pick<
+    SessionRow,
+    | 'status'
+    | 'keeper_id'
+    | 'pid'
+    | 'process_start'
+    | 'columns'
+    | 'rows'
+    | 'title'
+    | 'ended_at'
+    | 'exit_code'
+    | 'exit_signal'
+    | 'end_reason'
+    | 'stop_requested'
+  >
+>;
+
+const LIVE = LIVE_STATUSES.map((status) => `'${status}'`).join(', ');
+
+export function isLive(row: Pick<SessionRow, 'status'>): boolean {
+  return LIVE_STATUSES.includes(row.status);
+}
+
+export function findSession(sql: Sql, id: string): SessionRow | null {
+  const row = sql.get('SELECT * FROM sessions WHERE id = ?', id);
+  return row === undefined ? null : Row.parse(row);
+}
+
+/** Oldest first. */
+export function listSessions(sql: Sql, includeEnded: boolean, limit: number): SessionRow[] {
+  const where = includeEnded ? '' : `WHERE status IN (${LIVE})`;
+  return sql
+    .all(`SELECT * FROM sessions ${where} ORDER BY created_at, rowid LIMIT ?`, limit)
+    .map((row) => Row.parse(row));
+}
+
+export function sessionsOfKeeper(sql: Sql, keeperId: string): SessionRow[] {
+  return sql.all('SELECT * FROM sessions WHERE keeper_id = ?', keeperId).map((row) => Row.parse(row));
+}
+
+/** Live sessions whose keeper is none of those. */
+export function liveSessionsOfOtherKeepers(sql: Sql, keeperIds: ReadonlySet<string>): SessionRow[] {
+  return listSessions(sql, false, -1).filter(
+    (row) => row.keeper_id === null || !keeperIds.has(row.keeper_id),
+  );
+}
+
+/** Sessions that a selector may mean: of that name, or whose id starts with it. */
+export function sessionsMatching(sql: Sql, selector: string): SessionRow[] {
+  return sql
+    .all('SELECT * FROM sessions WHERE name = ? OR substr(id, 1, ?) = ?', selector, selector.length, selector)
+    .map((row) => Row.parse(row));
+}
+
+export function isNameLive(sql: Sql, name: string): boolean {
+  return sql.get(`SELECT 1 FROM sessions WHERE name = ? AND status IN (${LIVE}) LIMIT 1`, name) !== undefined;
+}
+
+export function countSessions(sql: Sql): { live: number; ended: number } {
+  const Count = z.object({ live: z.int(), ended: z.int() });
+  return Count.parse(
+    sql.get(
+      `SELECT count(CASE WHEN status IN (${LIVE}) THEN 1 END) AS live,
+        count(CASE WHEN status NOT IN (${LIVE}) THEN 1 END) AS ended FROM sessions`,
+    ),
+  );
+}
+
+export function insertRecord(
+  { sql }: Transaction,
+  record: { id: string; name: string; provider: string; launch: unknown; createdAt: number },
+): void {
+  sql.run(
+    'INSERT OR IGNORE INTO records (id, name, provider, launch, created_at) VALUES (?, ?, ?, ?, ?)',
+    record.id,
+    record.name,
+    record.provider,
+    JSON.stringify(record.launch),
+    record.createdAt,
+  );
+}
+
+export function insertSession(transaction: Transaction, row: SessionRow): Session {
+  const names = Object.keys(row);
+  transaction.sql.run(
+    `INSERT INTO sessions (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
+    ...Object.values<SqlValue>(row),
+  );
+  const session = sessionView(row, null);
+  transaction.append({ kind: 'session-changed', session });
+  return session;
+}
+
+export function changeSession(transaction: Transaction, row: SessionRow, change: SessionChange): Session {
+  const names = Object.keys(change);
+  transaction.sql.run(
+    `UPDATE sessions SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`,
+    ...Object.values<SqlValue>(change),
+    row.id,
+  );
+  const session = sessionView({ ...row, ...change }, null);
+  transaction.append({ kind: 'session-changed', session });
+  return session;
+}
+
+/** Forgets an ended session, and its record when nothing else came of it. What is left to clean up stays noted. */
+export function deleteSession(transaction: Transaction, row: SessionRow): void {
+  const { sql, append } = transaction;
+  sql.run('INSERT OR REPLACE INTO removals (session_id, keeper_id) VALUES (?, ?)', row.id, row.keeper_id);
+  sql.run('DELETE FROM sessions WHERE id = ?', row.id);
+  sql.run(
+    'DELETE FROM records WHERE id = ? AND NOT EXISTS (SELECT 1 FROM sessions WHERE record_id = records.id)',
+    row.record_id,
+  );
+  append({ kind: 'session-removed', sessionId: row.id });
+}
+
+/**
+ * A session as clients see it: the row, and what its keeper told last. An end that was told but is not stored yet (its last
+ * output comes first) shows already: a list must not call an ended session running.
+ */
+export function sessionView(stored: SessionRow, child: ChildState | null): Session {
+  const exit = isLive(stored) ? (child?.exit ?? null) : null;
+  const row: SessionRow =
+    exit === null
+      ? stored
+      : {
+          ...stored,
+          status: 'exited',
+          ended_at: exit.endedAt,
+          exit_code: exit.exitCode,
+          exit_signal: exit.exitSignal,
+          end_reason: stored.stop_requested === 1 ? 'stopped' : null,
+        };
+  const size =
+    child?.size ??
+    (row.columns === null || row.rows === null ? null : { columns: row.columns, rows: row.rows });
+  return {
+    id: row.id,
+    recordId: row.record_id,
+    name: row.name,
+    provider: row.provider,
+    transport: row.transport,
+    status: row.status,
+    workspaceId: row.workspace_id,
+    directory: row.directory,
+    command: z.array(z.string()).parse(JSON.parse(row.command)),
+    keeperId: row.keeper_id,
+    pid: row.pid,
+    size: row.transport === 'pty' ? size : null,
+    title: child?.title ?? row.title,
+    createdAt: new Date(row.created_at).toISOString(),
+    endedAt: row.ended_at === null ? null : new Date(row.ended_at).toISOString(),
+    exitCode: row.exit_code,
+    exitSignal: row.exit_signal,
+    endReason: row.end_reason,
+    attachedClients: isLive(row) ? (child?.attachedClients ?? 0) : 0,
+    usage: null,
+  };
+}

@@ -1,0 +1,169 @@
+// The operations on sessions. What lasts is in rows; what changes by the second (title, size, attached clients) is told by the
+// keeper and laid over the row when somebody looks.
+import { join } from 'node:path';
+import {
+  FailureError,
+  NODE_FRAME_BYTES_MAX,
+  SESSIONS_LISTED_MAX,
+  type Params,
+  type Result,
+  type Session,
+} from '@roost/protocol';
+import type { Handlers } from '../control/handlers.ts';
+import type { KeeperLink } from '../keepers/keeper-link.ts';
+import type { KeeperPool } from '../keepers/keeper-pool.ts';
+import type { Store } from '../store/store.ts';
+import { lastLines, readFinalScreen } from './final-screen.ts';
+import type { SessionLifecycle } from './lifecycle.ts';
+import type { PipeOutput } from './pipe-output.ts';
+import type { Removals } from './removals.ts';
+import { resolveSelector } from './selector.ts';
+import {
+  deleteSession,
+  findSession,
+  isLive,
+  listSessions,
+  sessionsMatching,
+  sessionView,
+  type SessionRow,
+} from './session-table.ts';
+import { spawnSession } from './spawn.ts';
+import { stopSession } from './stop.ts';
+import { UsageMeter } from './usage.ts';
+import { waitForEnd } from './wait.ts';
+
+export interface SessionScene {
+  readonly store: Store;
+  readonly keepers: KeeperPool;
+  readonly lifecycle: SessionLifecycle;
+  readonly output: PipeOutput;
+  readonly removals: Removals;
+  readonly sessionsDirectory: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+type SessionOperation = Extract<keyof Handlers, `session.${string}`>;
+
+export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOperation> {
+  const { store, keepers, lifecycle, output, removals } = scene;
+  const usage = new UsageMeter();
+
+  const find = (sessionId: string): SessionRow => {
+    const row = findSession(store.sql, sessionId);
+    if (row === null) throw new FailureError('unknown-session', { sessionId });
+    return row;
+  };
+  const view = (row: SessionRow): Session => sessionView(row, keepers.child(row.keeper_id, row.id));
+
+  /** The keeper of a session that runs. */
+  const running = (sessionId: string): KeeperLink => {
+    const row = find(sessionId);
+    if (!isLive(row)) throw new FailureError('session-not-running', { sessionId, status: row.status });
+    const link = keepers.get(row.keeper_id);
+    if (link === null) throw new FailureError('keeper-unavailable', { sessionId });
+    return link;
+  };
+
+  return {
+    'session.spawn': (request) => spawnSession({ ...scene, evicted: () => void removals.clean() }, request),
+
+    'session.list': ({ includeEnded, withUsage }) => {
+      const rows = listSessions(store.sql, includeEnded, SESSIONS_LISTED_MAX + 1);
+      const listed = rows.slice(0, SESSIONS_LISTED_MAX);
+      const measured = withUsage ? usage.measure(listed.filter(isLive)) : null;
+      const sessions = listed
+        .map((row) => ({ ...view(row), usage: measured?.get(row.id) ?? null }))
+        .filter((session) => includeEnded || session.status !== 'exited');
+      return { sessions, truncated: rows.length > listed.length };
+    },
+
+    'session.resolve': ({ selector }) =>
+      view(resolveSelector(selector, sessionsMatching(store.sql, selector))),
+
+    'session.attach': async ({ sessionId, mode }) => {
+      if (find(sessionId).transport !== 'pty') throw new FailureError('unsupported-transport', { sessionId });
+      const link = running(sessionId);
+      const { ticket, expiresInMs } = await link.call('grantAttach', { sessionId, mode });
+      return { endpoint: link.socketPath, ticket, expiresInMs };
+    },
+
+    'session.readScreen': (params) => readScreen(scene, find(params.sessionId), params),
+
+    'session.readOutput': (params, caller) => {
+      const { sessionId } = params;
+      if (find(sessionId).transport !== 'pipe')
+        throw new FailureError('unsupported-transport', { sessionId });
+      const hasEnded = () => {
+        const row = findSession(store.sql, sessionId);
+        return row === null || !isLive(row);
+      };
+      return output.read(params, hasEnded, caller.signal);
+    },
+
+    'session.input': ({ sessionId, text, framing, submit }) =>
+      running(sessionId).call('input', { sessionId, text, framing, submit }, null),
+
+    'session.resize': async ({ sessionId, size }) => {
+      await running(sessionId).call('resize', { sessionId, ...size });
+      return {};
+    },
+
+    'session.interrupt': async ({ sessionId }) => {
+      await running(sessionId).call('interrupt', { sessionId });
+      return {};
+    },
+
+    'session.stop': (params) => stopSession(scene, params),
+
+    'session.remove': async ({ sessionId }) => {
+      find(sessionId);
+      await lifecycle.settle(sessionId);
+      store.transact((transaction) => {
+        const row = find(sessionId);
+        if (isLive(row)) throw new FailureError('session-running', { sessionId, name: row.name });
+        deleteSession(transaction, row);
+      });
+      await removals.clean();
+      return {};
+    },
+
+    'session.wait': async ({ sessionId, waitMs }, caller) => {
+      await waitForEnd(store, { sessionId, waitMs, signal: caller.signal });
+      return view(find(sessionId));
+    },
+  };
+}
+
+/** Characters of lines that one answer may hold, with room for their escapes. */
+const SCREEN_CHARACTERS_MAX = NODE_FRAME_BYTES_MAX / 4;
+
+async function readScreen(
+  { keepers, lifecycle, sessionsDirectory }: SessionScene,
+  row: SessionRow,
+  { sessionId, scrollback }: Params<'session.readScreen'>,
+): Promise<Result<'session.readScreen'>> {
+  if (row.transport !== 'pty') throw new FailureError('unsupported-transport', { sessionId });
+  if (isLive(row)) {
+    const link = keepers.get(row.keeper_id);
+    if (link === null) throw new FailureError('keeper-unavailable', { sessionId });
+    try {
+      const screen = await link.call('readScreen', { sessionId, scrollback });
+      return bounded({ ...screen, lines: [...screen.lines] });
+    } catch (error) {
+      // It may have ended, been stored and been released meanwhile.
+      if (!(error instanceof FailureError) || error.failure.code !== 'unknown-session') throw error;
+      await lifecycle.settle(sessionId);
+    }
+  }
+  const kept = await readFinalScreen(join(sessionsDirectory, sessionId));
+  if (kept === null) throw new FailureError('output-gone', { sessionId });
+  return bounded({ ...kept, ...lastLines(kept, scrollback), cursor: null });
+}
+
+/** Drops the oldest lines of what would not fit into one frame. */
+function bounded(screen: Result<'session.readScreen'>): Result<'session.readScreen'> {
+  let characters = 0;
+  const from =
+    screen.lines.findLastIndex((line) => (characters += line.length + 1) > SCREEN_CHARACTERS_MAX) + 1;
+  return from === 0 ? screen : { ...screen, lines: screen.lines.slice(from), truncated: true };
+}

@@ -1,0 +1,196 @@
+// Starting a session: intent (row and event), effect (the keeper's spawn), outcome (row and event). A node that dies in between
+// finds the intent again and asks the keeper what became of it.
+import {
+  FailureError,
+  LIVE_SESSIONS_MAX,
+  RecordId,
+  SessionId,
+  type Session,
+  type SpawnRequest,
+  type TerminalSize,
+} from '@roost/protocol';
+import type { KeeperLink } from '../keepers/keeper-link.ts';
+import type { KeeperPool } from '../keepers/keeper-pool.ts';
+import { randomHexId } from '../node-identity.ts';
+import type { Store, Transaction } from '../store/store.ts';
+import { locate, type Location } from '../workspaces/locate.ts';
+import { workspaceAround } from '../workspaces/workspaces.ts';
+import { FINAL_SCROLLBACK_LINES } from './final-screen.ts';
+import { planSession, type Launch } from './launch.ts';
+import type { SessionLifecycle } from './lifecycle.ts';
+import { makeSessionName } from './naming.ts';
+import { encodeNote, shownCommand } from './session-note.ts';
+import {
+  countSessions,
+  deleteSession,
+  findSession,
+  insertRecord,
+  insertSession,
+  isNameLive,
+  listSessions,
+  isLive,
+  sessionView,
+  type SessionRow,
+} from './session-table.ts';
+
+/** Milliseconds for the keeper's answer to a spawn. */
+const SPAWN_MS = 20_000;
+
+export interface SpawnScene {
+  readonly store: Store;
+  readonly keepers: KeeperPool;
+  readonly lifecycle: SessionLifecycle;
+  /** The node's own environment, of which children get a selection. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Called when ended sessions made room: their files may go. */
+  readonly evicted: () => void;
+}
+
+interface Intent {
+  readonly row: SessionRow;
+  readonly note: string;
+}
+
+export async function spawnSession(scene: SpawnScene, request: SpawnRequest): Promise<Session> {
+  const { store, keepers } = scene;
+  const location = await locate(request.directory);
+  if (location === null) throw new FailureError('invalid-directory', { directory: request.directory });
+  const launch = planSession(request, location.directory, scene.environment);
+  const link = await keepers.place();
+  try {
+    if (!link.isConnected) throw link.unavailable();
+    const intent = store.transact((transaction) =>
+      recordIntent(transaction, { request, location, launch, link }),
+    );
+    scene.evicted();
+    await start(scene, intent, { request, launch, link });
+    const row = findSession(store.sql, intent.row.id);
+    return sessionView(row ?? intent.row, link.children.get(intent.row.id) ?? null);
+  } finally {
+    link.reserved -= 1;
+  }
+}
+
+function recordIntent(
+  transaction: Transaction,
+  {
+    request,
+    location,
+    launch,
+    link,
+  }: { request: SpawnRequest; location: Location; launch: Launch; link: KeeperLink },
+): Intent {
+  const { sql } = transaction;
+  makeRoom(transaction);
+  const isTaken = (name: string) => isNameLive(sql, name);
+  if (request.name !== undefined && isTaken(request.name)) {
+    throw new FailureError('name-taken', { name: request.name });
+  }
+  const name = request.name ?? makeSessionName(launch.stem, isTaken);
+  const workspace = workspaceAround(transaction, location);
+  const createdAt = Date.now();
+  const recordId = RecordId.parse(randomHexId());
+  const command = shownCommand(launch.argv);
+  insertRecord(transaction, {
+    id: recordId,
+    name,
+    provider: launch.provider,
+    launch: {
+      launch: request.launch,
+      transport: request.transport,
+      directory: location.directory,
+      environmentNames: Object.keys(request.environment),
+    },
+    createdAt,
+  });
+  const size: TerminalSize | null = request.transport === 'pty' ? request.size : null;
+  const row: SessionRow = {
+    id: SessionId.parse(randomHexId()),
+    record_id: recordId,
+    name,
+    provider: launch.provider,
+    transport: request.transport,
+    status: 'starting',
+    workspace_id: workspace.id,
+    directory: location.directory,
+    command: JSON.stringify(command),
+    keeper_id: link.id,
+    pid: null,
+    process_start: null,
+    columns: size?.columns ?? null,
+    rows: size?.rows ?? null,
+    title: null,
+    created_at: createdAt,
+    ended_at: null,
+    exit_code: null,
+    exit_signal: null,
+    end_reason: null,
+    stop_requested: 0,
+  };
+  insertSession(transaction, row);
+  const note = encodeNote({
+    version: 1,
+    name,
+    recordId,
+    provider: launch.provider,
+    workspaceRoot: workspace.root,
+    directory: location.directory,
+    command,
+    createdAt,
+  });
+  return { row, note };
+}
+
+/** Ended sessions give way to new ones, the oldest first; live ones never do. */
+function makeRoom(transaction: Transaction): void {
+  const { live, ended } = countSessions(transaction.sql);
+  if (live >= LIVE_SESSIONS_MAX) throw new FailureError('sessions-exhausted', { limit: LIVE_SESSIONS_MAX });
+  const excess = live + ended + 1 - LIVE_SESSIONS_MAX;
+  if (excess <= 0) return;
+  const oldest = listSessions(transaction.sql, true, -1).filter((row) => !isLive(row));
+  for (const row of oldest.slice(0, excess)) deleteSession(transaction, row);
+}
+
+async function start(
+  { lifecycle }: SpawnScene,
+  { row, note }: Intent,
+  { request, launch, link }: { request: SpawnRequest; launch: Launch; link: KeeperLink },
+): Promise<void> {
+  lifecycle.spawning.add(row.id);
+  try {
+    const state = await link.call(
+      'spawn',
+      {
+        sessionId: row.id,
+        transport: request.transport,
+        file: launch.file,
+        argv: launch.argv,
+        directory: row.directory,
+        environment: launch.environment,
+        size: request.size,
+        scrollbackLines: FINAL_SCROLLBACK_LINES,
+        note,
+      },
+      SPAWN_MS,
+    );
+    lifecycle.spawning.delete(row.id);
+    // An event that came before the answer knows more than the answer.
+    const newest = link.children.get(row.id) ?? state;
+    link.children.set(row.id, newest);
+    lifecycle.started(link, newest);
+  } catch (error) {
+    lifecycle.spawning.delete(row.id);
+    if (!(error instanceof FailureError)) throw error;
+    if (error.failure.code === 'keeper-unavailable') {
+      // Nobody knows whether it runs: a fresh connection begins with the answer.
+      link.reconnect();
+      throw new FailureError(
+        'keeper-unavailable',
+        { keeperId: link.id, sessionId: row.id },
+        { cause: error },
+      );
+    }
+    lifecycle.refused(row.id);
+    throw new FailureError('spawn-failed', { ...error.failure.details, sessionId: row.id }, { cause: error });
+  }
+}

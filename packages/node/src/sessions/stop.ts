@@ -1,0 +1,68 @@
+// Ending a session's whole process tree. No lock is taken, so a stop overtakes everything, also an earlier and gentler stop. Of a
+// session that has ended, what its root left behind is ended.
+import { FailureError, type Params, type Result } from '@roost/protocol';
+import type { KeeperPool } from '../keepers/keeper-pool.ts';
+import type { Store } from '../store/store.ts';
+import type { SessionLifecycle } from './lifecycle.ts';
+import { endLeftovers } from './leftovers.ts';
+import { changeSession, findSession, isLive, sessionView, type SessionRow } from './session-table.ts';
+
+/** Milliseconds beyond the grace: killing, and collecting the last output. */
+const STOP_EXTRA_MS = 30_000;
+
+export interface StopScene {
+  readonly store: Store;
+  readonly keepers: KeeperPool;
+  readonly lifecycle: SessionLifecycle;
+}
+
+export async function stopSession(
+  { store, keepers, lifecycle }: StopScene,
+  { sessionId, force, graceMs }: Params<'session.stop'>,
+): Promise<Result<'session.stop'>> {
+  const find = (): SessionRow => {
+    const row = findSession(store.sql, sessionId);
+    if (row === null) throw new FailureError('unknown-session', { sessionId });
+    return row;
+  };
+  const view = () => {
+    const row = find();
+    return sessionView(row, keepers.child(row.keeper_id, sessionId));
+  };
+  const grace = force ? 0 : graceMs;
+
+  const row = find();
+  if (!isLive(row)) {
+    const outcome = await endLeftovers(row, grace);
+    if (outcome !== null && outcome.survivors.length > 0)
+      throw new FailureError('stop-incomplete', { sessionId });
+    return { session: view(), forced: outcome?.forced ?? false, processesEnded: outcome?.ended ?? 0 };
+  }
+
+  const link = keepers.get(row.keeper_id);
+  if (link === null) throw new FailureError('keeper-unavailable', { sessionId });
+  if (!link.isConnected) throw link.unavailable();
+  store.transact((transaction) => {
+    changeSession(transaction, find(), { status: 'stopping', stop_requested: 1 });
+  });
+  try {
+    const { state, forced, processesEnded } = await link.call(
+      'stop',
+      { sessionId, graceMs: grace },
+      grace + STOP_EXTRA_MS,
+    );
+    link.children.set(sessionId, state);
+    lifecycle.changed(link, state);
+    await lifecycle.settle(sessionId);
+    return { session: view(), forced, processesEnded };
+  } catch (error) {
+    const outcomeKnown = error instanceof FailureError && error.failure.code !== 'keeper-unavailable';
+    if (outcomeKnown) {
+      store.transact((transaction) => {
+        const now = findSession(transaction.sql, sessionId);
+        if (now?.status === 'stopping') changeSession(transaction, now, { status: 'running' });
+      });
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,71 @@
+// One rule for every mutation: a synchronous transaction changes rows and appends the events that tell of it; the events are
+// published after the commit, in order of sequence. No `await` fits inside; no event is published that is not stored.
+import type { EventBody, NodeEvent } from '@roost/protocol';
+import type { Sql } from './sql.ts';
+
+export interface Transaction {
+  readonly sql: Sql;
+  readonly append: (body: EventBody) => void;
+}
+
+export type EventListener = (event: NodeEvent) => void;
+
+export class Store {
+  readonly sql: Sql;
+  readonly #now: () => number;
+  readonly #listeners = new Set<EventListener>();
+  #open = false;
+
+  constructor(sql: Sql, now: () => number = Date.now) {
+    this.sql = sql;
+    this.#now = now;
+  }
+
+  transact<T>(change: (transaction: Transaction) => T): T {
+    if (this.#open) throw new Error('a transaction is open already');
+    const events: NodeEvent[] = [];
+    this.#open = true;
+    let result: T;
+    try {
+      this.sql.exec('BEGIN IMMEDIATE');
+      try {
+        result = change({
+          sql: this.sql,
+          append: (body) => events.push(this.#append(body)),
+        });
+        this.sql.exec('COMMIT');
+      } catch (error) {
+        this.#rollback();
+        throw error;
+      }
+    } finally {
+      this.#open = false;
+    }
+    for (const event of events) for (const listener of [...this.#listeners]) listener(event);
+    return result;
+  }
+
+  /** Hears every event committed from now on; a listener must not throw. Returns how to stop. */
+  onEvent(listener: EventListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    this.sql.close();
+  }
+
+  #append(body: EventBody): NodeEvent {
+    const at = this.#now();
+    const { lastId } = this.sql.run('INSERT INTO events (at, body) VALUES (?, ?)', at, JSON.stringify(body));
+    return { sequence: lastId, at: new Date(at).toISOString(), body };
+  }
+
+  #rollback(): void {
+    try {
+      this.sql.exec('ROLLBACK');
+    } catch {
+      // SQLite has rolled back by itself, as it does on a full disk.
+    }
+  }
+}

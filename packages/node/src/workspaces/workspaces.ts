@@ -1,0 +1,117 @@
+// Registered directories. Registering and forgetting touch rows only, never the directory.
+import { z } from 'zod';
+import { FailureError, WorkspaceId, type Workspace } from '@roost/protocol';
+import type { Handlers } from '../control/handlers.ts';
+import type { Sql } from '../store/sql.ts';
+import type { Store, Transaction } from '../store/store.ts';
+import { deepestRootAround, locate, type Location } from './locate.ts';
+import { makeWorkspaceId } from './workspace-id.ts';
+
+const Row = z.object({
+  id: WorkspaceId,
+  root: z.string(),
+  kind: z.enum(['git', 'plain']),
+  created_at: z.int(),
+  live: z.int(),
+});
+
+const SELECT = `SELECT id, root, kind, created_at,
+  (SELECT count(*) FROM sessions
+    WHERE workspace_id = workspaces.id AND status IN ('starting', 'running', 'stopping')) AS live
+  FROM workspaces`;
+
+export function workspaceOperations(
+  store: Store,
+): Pick<Handlers, 'workspace.register' | 'workspace.list' | 'workspace.unregister'> {
+  return {
+    'workspace.register': async ({ root, workspaceId }) => {
+      const location = await locate(root);
+      if (location === null) throw new FailureError('invalid-workspace-root', { root });
+      return store.transact((transaction) => {
+        const { sql } = transaction;
+        const there = findByRoot(sql, location.directory);
+        if (there !== null) throw new FailureError('duplicate-workspace-root', { workspaceId: there.id });
+        if (workspaceId !== undefined && findById(sql, workspaceId) !== null) {
+          throw new FailureError('duplicate-workspace-id', { workspaceId });
+        }
+        return insert(transaction, location.directory, location, workspaceId);
+      });
+    },
+
+    'workspace.list': () => ({ workspaces: listWorkspaces(store.sql) }),
+
+    'workspace.unregister': ({ workspaceId }) => {
+      store.transact(({ sql, append }) => {
+        const workspace = findById(sql, workspaceId);
+        if (workspace === null) throw new FailureError('unknown-workspace', { workspaceId });
+        if (workspace.liveSessions > 0) {
+          throw new FailureError('workspace-busy', { workspaceId, liveSessions: workspace.liveSessions });
+        }
+        sql.run('DELETE FROM workspaces WHERE id = ?', workspaceId);
+        append({ kind: 'workspace-unregistered', workspaceId });
+      });
+      return {};
+    },
+  };
+}
+
+/** The workspace of a directory: the deepest registered one around it, else its git tree or itself, registered now. */
+export function workspaceAround(transaction: Transaction, location: Location): Workspace {
+  const workspaces = listWorkspaces(transaction.sql);
+  const root = deepestRootAround(
+    location.directory,
+    workspaces.map((one) => one.root),
+  );
+  const found = workspaces.find((one) => one.root === root);
+  return found ?? insert(transaction, location.gitRoot ?? location.directory, location, undefined);
+}
+
+export function countWorkspaces(sql: Sql): number {
+  return z.object({ count: z.int() }).parse(sql.get('SELECT count(*) AS count FROM workspaces')).count;
+}
+
+function listWorkspaces(sql: Sql): Workspace[] {
+  return sql.all(`${SELECT} ORDER BY id`).map(view);
+}
+
+function findById(sql: Sql, id: string): Workspace | null {
+  const row = sql.get(`${SELECT} WHERE id = ?`, id);
+  return row === undefined ? null : view(row);
+}
+
+function findByRoot(sql: Sql, root: string): Workspace | null {
+  const row = sql.get(`${SELECT} WHERE root = ?`, root);
+  return row === undefined ? null : view(row);
+}
+
+function insert(
+  transaction: Transaction,
+  root: string,
+  location: Location,
+  id: WorkspaceId | undefined,
+): Workspace {
+  const { sql, append } = transaction;
+  const workspaceId = id ?? makeWorkspaceId(root, (one) => findById(sql, one) !== null);
+  sql.run(
+    'INSERT INTO workspaces (id, root, kind, created_at) VALUES (?, ?, ?, ?)',
+    workspaceId,
+    root,
+    location.gitRoot === null ? 'plain' : 'git',
+    Date.now(),
+  );
+  const workspace = findById(sql, workspaceId);
+  if (workspace === null) throw new Error('the workspace was not inserted');
+  append({ kind: 'workspace-registered', workspace });
+  return workspace;
+}
+
+function view(value: unknown): Workspace {
+  const row = Row.parse(value);
+  return {
+    id: row.id,
+    root: row.root,
+    kind: row.kind,
+    createdAt: new Date(row.created_at).toISOString(),
+    liveSessions: row.live,
+  };
+}
