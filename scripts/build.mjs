@@ -1,5 +1,6 @@
 // Bundles what runs as a process. Takes well under two seconds, so nothing is incremental and nothing can be stale.
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { readFileSync, existsSync } from 'node:fs';
 import { build } from 'esbuild';
 
@@ -38,13 +39,22 @@ const outputs = [
   { entryPoints: { run: 'bench/run.ts' }, outdir: 'bench/dist', needsRequire: true },
 ];
 
-await Promise.all([...new Set(outputs.map(({ outdir }) => outdir))].map((dir) => rm(dir, { recursive: true, force: true })));
-await Promise.all(
+const built = await Promise.all(
   outputs
     .filter(({ entryPoints }) => Object.values(entryPoints).some((file) => existsSync(file)))
     .map(({ needsRequire, banner, ...options }) => {
       const present = Object.fromEntries(Object.entries(options.entryPoints).filter(([, file]) => existsSync(file)));
       const js = [banner?.js, needsRequire ? requireShim : undefined].filter(Boolean).join('\n');
-      return build({ ...shared, ...options, entryPoints: present, banner: { js } });
+      return build({ ...shared, ...options, entryPoints: present, banner: { js }, metafile: true });
     }),
 );
+
+// Written in place, leftovers removed after: whoever runs the old build meanwhile never finds it missing.
+const current = new Set(built.flatMap(({ metafile }) => Object.keys(metafile.outputs)));
+for (const { outdir } of outputs) {
+  const names = await readdir(outdir, { recursive: true, withFileTypes: true }).catch(() => []);
+  for (const entry of names.filter((one) => one.isFile())) {
+    const path = relative(shared.absWorkingDir, join(entry.parentPath, entry.name));
+    if (!current.has(path)) await rm(join(shared.absWorkingDir, path), { force: true });
+  }
+}

@@ -44,7 +44,10 @@ export class RoostHome implements AsyncDisposable {
   }
 
   /** Runs the command to its end. */
-  roost(args: readonly string[], options: { input?: string; timeoutMs?: number; cwd?: string } = {}): Promise<Ran> {
+  roost(
+    args: readonly string[],
+    options: { input?: string; timeoutMs?: number; cwd?: string } = {},
+  ): Promise<Ran> {
     return new Promise((resolve, reject) => {
       const child = spawn(process.execPath, [CLI, ...args], {
         cwd: options.cwd ?? this.work,
@@ -66,7 +69,10 @@ export class RoostHome implements AsyncDisposable {
   }
 
   /** Runs the command, expects 0, gives standard output. */
-  async ok(args: readonly string[], options: { input?: string; timeoutMs?: number; cwd?: string } = {}): Promise<string> {
+  async ok(
+    args: readonly string[],
+    options: { input?: string; timeoutMs?: number; cwd?: string } = {},
+  ): Promise<string> {
     const { code, stdout, stderr } = await this.roost(args, options);
     if (code !== 0) throw new Error(`roost ${args.join(' ')} ended with ${code}: ${stderr}${stdout}`);
     return stdout;
@@ -110,8 +116,15 @@ export class RoostHome implements AsyncDisposable {
   }
 
   /** The command in a terminal. */
-  terminal(args: readonly string[], size: { columns: number; rows: number } = { columns: 80, rows: 24 }): Terminal {
-    const terminal = new Terminal(process.execPath, [CLI, ...args], { cwd: this.work, env: this.environment, ...size });
+  terminal(
+    args: readonly string[],
+    size: { columns: number; rows: number } = { columns: 80, rows: 24 },
+  ): Terminal {
+    const terminal = new Terminal(process.execPath, [CLI, ...args], {
+      cwd: this.work,
+      env: this.environment,
+      ...size,
+    });
     this.#terminals.push(terminal);
     return terminal;
   }
@@ -146,7 +159,9 @@ export class RoostHome implements AsyncDisposable {
       .filter((pid) => {
         try {
           const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-          return /(node|keeper)\.js$/.test(words[1] ?? '') && words.some((word) => word.startsWith(this.home));
+          return (
+            /(node|keeper)\.js$/.test(words[1] ?? '') && words.some((word) => word.startsWith(this.home))
+          );
         } catch {
           return false;
         }

@@ -16,7 +16,12 @@ export class Terminal {
     options: { cwd: string; env: Record<string, string>; columns: number; rows: number },
   ) {
     const { cwd, env, columns, rows } = options;
-    this.#emulator = new headless.Terminal({ cols: columns, rows, scrollback: 5_000, allowProposedApi: true });
+    this.#emulator = new headless.Terminal({
+      cols: columns,
+      rows,
+      scrollback: 5_000,
+      allowProposedApi: true,
+    });
     this.#pty = spawn(file, [...args], { name: 'xterm-256color', cols: columns, rows, cwd, env });
     this.#emulator.onData((answer) => {
       if (this.#exitCode === null) this.#pty.write(answer);
@@ -76,10 +81,14 @@ export class Terminal {
   }
 
   ended(timeoutMs = 15_000): Promise<number> {
-    return waitFor('the command to end', async () => (this.#exitCode === null ? null : { code: this.#exitCode }), {
-      timeoutMs,
-      state: () => this.lines(),
-    }).then(({ code }) => code);
+    return waitFor(
+      'the command to end',
+      async () => (this.#exitCode === null ? null : { code: this.#exitCode }),
+      {
+        timeoutMs,
+        state: () => this.lines(),
+      },
+    ).then(({ code }) => code);
   }
 
   dispose(): void {

@@ -13,7 +13,8 @@ export async function waitFor<T>(
   let last: unknown;
   for (;;) {
     const value = await probe();
-    if (value !== undefined && value !== null && value !== false) return value as Exclude<T, undefined | null | false>;
+    if (value !== undefined && value !== null && value !== false)
+      return value as Exclude<T, undefined | null | false>;
     last = value;
     if (Date.now() > deadline) {
       const state = options.state === undefined ? last : await options.state();

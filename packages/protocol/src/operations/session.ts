@@ -20,6 +20,9 @@ const boundedText = (maxBytes: number) =>
     .string()
     .refine((text) => text.length <= maxBytes && utf8Bytes(text) <= maxBytes, `at most ${maxBytes} bytes`);
 
+/** What goes into an argument list or an environment: no NUL. */
+const launchText = boundedText(ARGUMENT_BYTES_MAX).refine((text) => !text.includes('\0'), 'no NUL');
+
 export const TerminalSize = z.object({
   columns: z.int().min(1).max(TERMINAL_CELLS_PER_SIDE_MAX),
   rows: z.int().min(1).max(TERMINAL_CELLS_PER_SIDE_MAX),
@@ -94,17 +97,17 @@ export const SpawnRequest = z.strictObject({
     z.strictObject({
       kind: z.literal('provider'),
       provider: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/),
-      arguments: z.array(boundedText(ARGUMENT_BYTES_MAX)).max(ARGUMENTS_MAX),
+      arguments: z.array(launchText).max(ARGUMENTS_MAX),
     }),
     z.strictObject({
       kind: z.literal('command'),
-      command: z.array(boundedText(ARGUMENT_BYTES_MAX)).min(1).max(ARGUMENTS_MAX),
+      command: z.array(launchText).min(1).max(ARGUMENTS_MAX),
     }),
   ]),
   size: TerminalSize.default({ columns: 80, rows: 24 }),
   /** Variables set for the child on top of the allow-list; values go to the child only, never to log or database. */
   environment: z
-    .record(EnvironmentName, boundedText(ARGUMENT_BYTES_MAX))
+    .record(EnvironmentName, launchText)
     .refine((entries) => Object.keys(entries).length <= ENVIRONMENT_ENTRIES_MAX, 'too many variables')
     .default({}),
 });
