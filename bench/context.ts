@@ -1,4 +1,4 @@
-import { type SubjectName, type DurableSubject, isDurable, type Subject } from './subjects/subject.ts';
+import { type DurableSubject, isDurable, type Subject } from './subjects/subject.ts';
 
 /** How much of everything is measured. */
 export interface Scale {
@@ -49,7 +49,7 @@ export const QUICK: Scale = {
   attachRuns: 2,
 };
 
-/** What a section works with. Subjects are prepared and without sessions when it starts, and must be so when it ends. */
+/** What a section works with. Subjects are freshly prepared when it starts, and torn down with all sessions after it. */
 export interface Context {
   readonly scale: Scale;
   readonly subjects: readonly Subject[];
@@ -62,10 +62,6 @@ export interface Context {
 
 export function durableSubjects(context: Context): DurableSubject[] {
   return context.subjects.filter((subject) => isDurable(subject));
-}
-
-export function subjectNamed(context: Context, name: SubjectName): Subject | undefined {
-  return context.subjects.find((subject) => subject.name === name);
 }
 
 let counter = 0;

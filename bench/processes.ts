@@ -39,10 +39,11 @@ export async function timed(launch: Launch): Promise<number> {
   return performance.now() - start;
 }
 
+/** False for a process that has ended, even when its parent has not taken note yet. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    return !/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
   } catch {
     return false;
   }

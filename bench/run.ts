@@ -15,9 +15,11 @@ import { type SectionResult } from './result.ts';
 import { measureAttach } from './sections/attach.ts';
 import { measureEcho } from './sections/echo.ts';
 import { measureMemory } from './sections/memory.ts';
+import { measureRestart } from './sections/restart.ts';
 import { measureStart } from './sections/start.ts';
 import { measureThroughput } from './sections/throughput.ts';
 import { BareSubject } from './subjects/bare.ts';
+import { RoostSubject } from './subjects/roost.ts';
 import { type Subject } from './subjects/subject.ts';
 import { TmuxSubject } from './subjects/tmux.ts';
 
@@ -32,6 +34,7 @@ const SECTIONS: Readonly<Record<string, (context: Context) => Promise<SectionRes
   b: measureEcho,
   c: measureStart,
   d: measureMemory,
+  e: measureRestart,
   f: measureAttach,
 };
 
@@ -43,6 +46,10 @@ async function main(): Promise<number> {
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(0).padStart(4);
     process.stderr.write(`${seconds} s  ${line}\n`);
   };
+  if (!RoostSubject.isBuilt()) {
+    process.stderr.write('packages/cli/dist/roost.js is missing: run npm run build\n');
+    return 1;
+  }
   const machine = await describeMachine();
   if (machine.tmux === null) progress('tmux is not installed: going on without it');
 
@@ -94,7 +101,11 @@ function makeSubjects(root: string, machine: Machine): Subject[] {
     mkdirSync(path, { mode: 0o700 });
     return path;
   };
-  return [new BareSubject(home('bare')), ...(machine.tmux === null ? [] : [new TmuxSubject(home('tmux'))])];
+  return [
+    new BareSubject(home('bare')),
+    ...(machine.tmux === null ? [] : [new TmuxSubject(home('tmux'))]),
+    new RoostSubject(home('roost')),
+  ];
 }
 
 function readOptions() {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { durableSubjects, freshName, type Context } from '../context.ts';
 import { Gate } from '../gate.ts';
-import { run, weigh, type Weight } from '../processes.ts';
+import { weigh, type Weight } from '../processes.ts';
 import { Samples, type SectionResult, type Verdict } from '../result.ts';
 import { median } from '../statistics.ts';
 import { writePlainStream } from '../streams.ts';
@@ -33,20 +33,17 @@ export async function measureMemory(context: Context): Promise<SectionResult> {
 }
 
 async function weighIdle(context: Context, samples: Samples, subject: DurableSubject): Promise<void> {
-  const names: string[] = [];
+  let opened = 0;
   const empty = await settled(subject);
   report(context, samples, subject, 'no sessions', empty);
   for (const count of context.scale.idleSessions) {
-    while (names.length < count) {
-      const name = freshName();
-      await run(subject.detachedLaunch(name, ['/bin/sh', '-c', 'echo idle; exec sleep 100000']));
-      names.push(name);
+    for (; opened < count; opened += 1) {
+      await subject.openSession(freshName(), ['/bin/sh', '-c', 'echo idle; exec sleep 100000']);
     }
     const now = await settled(subject);
     report(context, samples, subject, `${count} idle`, now);
     samples.add(perSession(count), 'MiB', subject.name, (now.pss - empty.pss) / count);
   }
-  for (const name of names) await subject.closeSession(name);
 }
 
 async function weighFull(context: Context, samples: Samples, subject: DurableSubject): Promise<void> {
@@ -59,19 +56,15 @@ async function weighFull(context: Context, samples: Samples, subject: DurableSub
   const command = ['/bin/sh', '-c', 'cat "$1"; echo up > "$2"; exec sleep 100000', 'sh', file, gate.path];
   const count = context.scale.fullHistorySessions;
   const empty = await settled(subject);
-  const names: string[] = [];
-  while (names.length < count) {
-    const name = freshName();
+  for (let opened = 0; opened < count; opened += 1) {
     const printed = gate.heard();
-    await run(subject.detachedLaunch(name, command));
+    await subject.openSession(freshName(), command);
     await printed;
-    names.push(name);
   }
   const now = await settled(subject);
   report(context, samples, subject, `${count} with full history`, now);
   const each = (now.pss - empty.pss) / count;
   samples.add(`a session, of ${count} with full history`, 'MiB', subject.name, each);
-  for (const name of names) await subject.closeSession(name);
   await gate.remove();
 }
 
