@@ -4,10 +4,13 @@ import { join, relative } from 'node:path';
 import { readFileSync, existsSync } from 'node:fs';
 import { build } from 'esbuild';
 
-const { version } = JSON.parse(readFileSync(new URL('../packages/cli/package.json', import.meta.url), 'utf8'));
+const { version } = JSON.parse(
+  readFileSync(new URL('../packages/cli/package.json', import.meta.url), 'utf8'),
+);
 
 /** CommonJS dependencies inside an ESM bundle still call `require`. */
-const requireShim = "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
+const requireShim =
+  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
 const shared = {
   bundle: true,
@@ -34,8 +37,19 @@ const outputs = [
     external: [...shared.external, 'bufferutil', 'utf-8-validate'],
     needsRequire: true,
   },
-  { entryPoints: { node: 'packages/node/src/main.ts', keeper: 'packages/keeper/src/main.ts' }, outdir: 'packages/cli/dist', needsRequire: true },
-  { entryPoints: { 'lab-agent': 'packages/lab/src/lab-agent.ts', 'mock-server': 'packages/lab/src/mock-server.ts' }, outdir: 'packages/lab/dist', needsRequire: true },
+  {
+    entryPoints: { node: 'packages/node/src/main.ts', keeper: 'packages/keeper/src/main.ts' },
+    outdir: 'packages/cli/dist',
+    needsRequire: true,
+  },
+  {
+    entryPoints: {
+      'lab-agent': 'packages/lab/src/lab-agent.ts',
+      'mock-server': 'packages/lab/src/mock-server.ts',
+    },
+    outdir: 'packages/lab/dist',
+    needsRequire: true,
+  },
   { entryPoints: { run: 'bench/run.ts' }, outdir: 'bench/dist', needsRequire: true },
 ];
 
@@ -43,7 +57,9 @@ const built = await Promise.all(
   outputs
     .filter(({ entryPoints }) => Object.values(entryPoints).some((file) => existsSync(file)))
     .map(({ needsRequire, banner, ...options }) => {
-      const present = Object.fromEntries(Object.entries(options.entryPoints).filter(([, file]) => existsSync(file)));
+      const present = Object.fromEntries(
+        Object.entries(options.entryPoints).filter(([, file]) => existsSync(file)),
+      );
       const js = [banner?.js, needsRequire ? requireShim : undefined].filter(Boolean).join('\n');
       return build({ ...shared, ...options, entryPoints: present, banner: { js }, metafile: true });
     }),

@@ -9,7 +9,8 @@ export default class SummaryReporter {
       for (const test of module.children.allTests()) {
         const { state, note } = test.result();
         if (state in count) count[state] += 1;
-        if (state === 'skipped') skipped.push(`skipped: ${test.fullName} (${note ?? 'not for this machine'})`);
+        if (state === 'skipped')
+          skipped.push(`skipped: ${test.fullName} (${note ?? 'not for this machine'})`);
       }
     }
     count.failed += unhandledErrors.length;
