@@ -1,3 +1,4 @@
+import type { Session } from '@roost/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isAlive, RoostHome } from '../support/roost-home.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -44,7 +45,7 @@ describe('a node restart', () => {
 
   it('keeps the session of a killed keeper as lost, others untouched, and serves new ones', async () => {
     // Enough sessions for a second keeper where there is a second core.
-    const sessions = [];
+    const sessions: Session[] = [];
     for (let index = 0; index < 5; index += 1)
       sessions.push(await roost.run(`s${index}`, ['sh', '-c', 'while :; do sleep 1; done']));
     const { keepers } = await roost.json<{ keepers: { id: string; pid: number }[] }>(['status']);

@@ -10,7 +10,7 @@ import type { Session } from '@roost/protocol';
 import { Terminal } from './terminal.ts';
 import { waitFor } from './wait-for.ts';
 
-const CLI = new URL('../../packages/cli/dist/roost.js', import.meta.url).pathname;
+export const CLI = new URL('../../packages/cli/dist/roost.js', import.meta.url).pathname;
 export const LAB_AGENT = new URL('../../packages/lab/dist/lab-agent.js', import.meta.url).pathname;
 
 export interface Ran {
