@@ -53,7 +53,16 @@ async function buildProgram(argv: readonly string[], context: CommandContext): P
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),
-      outputError: (text, write) => write(usageText(text.replace(/^error: /, '').trimEnd(), picked)),
+      outputError: (text, write) =>
+        write(
+          usageText(
+            text
+              .replace(/^error: /, '')
+              .trim()
+              .replaceAll('\n', ' '),
+            picked,
+          ),
+        ),
     })
     .hook('preAction', (root) => context.applyGlobal(root.opts<GlobalOptions>()));
   for (const [name, entry] of Object.entries(COMMANDS)) {

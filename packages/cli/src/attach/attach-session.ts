@@ -101,7 +101,11 @@ function showUntilLeft(showing: Showing): Promise<Outcome> {
 
   return new Promise((resolve) => {
     let ended: Outcome | undefined;
+    let left = false;
     const leave = (outcome: Outcome): void => {
+      // Closing reports itself as closed.
+      if (left) return;
+      left = true;
       clearTimeout(undecided);
       shown.stop();
       stdin.off('data', onData);
@@ -121,8 +125,11 @@ function showUntilLeft(showing: Showing): Promise<Outcome> {
             else ring();
             break;
           case 'take-over':
-            if (mode === 'drive') attachment.takeOver();
-            else ring();
+            if (mode === 'drive') {
+              attachment.takeOver();
+              // The keeper takes frames in order: what is typed from here on is the driver's.
+              role = 'driver';
+            } else ring();
             break;
           case 'detach':
             leave({ kind: 'detached' });

@@ -1,0 +1,189 @@
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Request } from '@roost/protocol';
+import { connectNode } from './connection.ts';
+import { FakeNode, scratchDirectory, WELCOME, type FakeConnection } from './testing/fake-node.ts';
+
+const client = { name: 'test', version: '0' };
+let scratch: Awaited<ReturnType<typeof scratchDirectory>>;
+let socketPath: string;
+let node: FakeNode | undefined;
+
+beforeEach(async () => {
+  scratch = await scratchDirectory();
+  socketPath = join(scratch.path, 'node.sock');
+});
+afterEach(async () => {
+  await node?.close();
+  node = undefined;
+  await scratch[Symbol.asyncDispose]();
+});
+
+async function connected(onRequest: (request: Request, connection: FakeConnection) => void) {
+  node = await FakeNode.listen({ socketPath, onRequest });
+  return connectNode({ socketPath, client });
+}
+
+const code = (value: string) =>
+  expect.objectContaining({ failure: expect.objectContaining({ code: value }) });
+
+describe('requests', () => {
+  test('resolve with the result as its schema reads it, each to its own answer in any order', async () => {
+    const open: Request[] = [];
+    const connection = await connected((request, peer) => {
+      open.push(request);
+      if (open.length < 2) return;
+      for (const { id, params } of open.reverse()) {
+        const { waitMs } = params as { waitMs: number };
+        peer.send({ kind: 'response', id, result: { stoppedSessions: waitMs, unknownField: true } });
+      }
+    });
+    const ask = (waitMs: number) =>
+      connection.request('node.shutdown', { waitMs } as unknown as { stopSessions?: boolean });
+    expect(await Promise.all([ask(1), ask(2)])).toEqual([{ stoppedSessions: 1 }, { stoppedSessions: 2 }]);
+    connection.close();
+  });
+
+  test('a result that its schema refuses is an internal error, not a value', async () => {
+    const connection = await connected(({ id }, peer) =>
+      peer.send({ kind: 'response', id, result: { stoppedSessions: 'many' } }),
+    );
+    await expect(connection.request('node.shutdown', {})).rejects.toEqual(code('internal-error'));
+    connection.close();
+  });
+
+  test('a refusal rejects with its code and details', async () => {
+    const failure = {
+      code: 'ambiguous-session' as const,
+      message: 'x',
+      details: { candidates: ['a', 'b'] },
+    };
+    const connection = await connected(({ id }, peer) => peer.send({ kind: 'failure', id, failure }));
+    await expect(connection.request('session.resolve', { selector: 'a' })).rejects.toMatchObject({
+      failure: { code: 'ambiguous-session', details: { candidates: ['a', 'b'] } },
+    });
+    connection.close();
+  });
+
+  test('a deadline rejects, tells the node, and a late answer is ignored', async () => {
+    let deadline: number | undefined;
+    let answer = (): void => undefined;
+    const connection = await connected(({ id, deadlineMs, operation }, peer) => {
+      if (operation === 'workspace.list') peer.send({ kind: 'response', id, result: { workspaces: [] } });
+      deadline ??= deadlineMs;
+      answer = () => peer.send({ kind: 'response', id, result: { stoppedSessions: 0 } });
+    });
+    await expect(connection.request('node.shutdown', {}, { timeoutMs: 30 })).rejects.toEqual(
+      code('request-timed-out'),
+    );
+    expect(deadline).toBe(30);
+    answer();
+    expect(await connection.request('workspace.list', {})).toEqual({ workspaces: [] });
+    connection.close();
+  });
+
+  test('an aborted signal stops the waiting, before and after sending', async () => {
+    const sent: string[] = [];
+    const connection = await connected(({ operation }) => sent.push(operation));
+    const reason = new Error('enough');
+    const before = connection.request('node.status', {}, { signal: AbortSignal.abort(reason) });
+    await expect(before).rejects.toBe(reason);
+    const controller = new AbortController();
+    const after = connection.request('node.shutdown', {}, { signal: controller.signal });
+    await expect.poll(() => sent).toEqual(['node.shutdown']);
+    controller.abort(reason);
+    await expect(after).rejects.toBe(reason);
+    connection.close();
+  });
+});
+
+describe('the loss of the connection', () => {
+  test('fails every open request and tells each listener once', async () => {
+    const connection = await connected((_, peer) => peer.cut());
+    let told = 0;
+    connection.onClose(() => told++);
+    const forget = connection.onClose(() => (told += 100));
+    forget();
+    const open = [connection.request('node.status', {}), connection.request('workspace.list', {})];
+    const outcomes = await Promise.allSettled(open);
+    for (const outcome of outcomes) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { failure: { code: 'connection-lost' } } });
+    }
+    await expect(connection.request('node.status', {})).rejects.toEqual(code('connection-lost'));
+    connection.onClose(() => told++);
+    expect(told).toBe(2);
+  });
+
+  test('is what a frame of no known kind leads to', async () => {
+    const connection = await connected((_, peer) => peer.send('{"kind":"surprise"}'));
+    await expect(connection.request('node.status', {})).rejects.toEqual(code('connection-lost'));
+  });
+});
+
+describe('connecting', () => {
+  test('where no socket is, no node runs', async () => {
+    await expect(connectNode({ socketPath, client })).rejects.toEqual(code('node-not-running'));
+  });
+
+  test('where a crash left its socket file, no node runs', async () => {
+    const { spawnSync } = await import('node:child_process');
+    const script = `require('net').createServer().listen(${JSON.stringify(socketPath)}, () => process.kill(process.pid, 'SIGKILL'))`;
+    spawnSync(process.execPath, ['-e', script]);
+    await expect(connectNode({ socketPath, client })).rejects.toEqual(code('node-not-running'));
+  });
+
+  test('a node that accepts but says nothing is unresponsive after the time given', async () => {
+    const silent = createServer().listen(socketPath);
+    const began = performance.now();
+    await expect(connectNode({ socketPath, client, timeoutMs: 150 })).rejects.toEqual(
+      code('node-unresponsive'),
+    );
+    expect(performance.now() - began).toBeGreaterThan(140);
+    silent.close();
+  });
+
+  test('a node that takes the upgrade but never welcomes is unresponsive, too', async () => {
+    node = await FakeNode.listen({ socketPath, welcomes: false });
+    await expect(connectNode({ socketPath, client, timeoutMs: 150 })).rejects.toEqual(
+      code('node-unresponsive'),
+    );
+  });
+
+  test('a refusal instead of a welcome is the failure', async () => {
+    node = await FakeNode.listen({ socketPath, welcomes: false });
+    const attempt = connectNode({ socketPath, client });
+    await expect.poll(() => node!.connections.size).toBe(1);
+    const [peer] = node.connections;
+    peer!.send({ kind: 'refused', failure: { code: 'connections-exhausted', message: 'full' } });
+    await expect(attempt).rejects.toEqual(code('connections-exhausted'));
+  });
+
+  test('a path full of what a URL would read otherwise is taken as it is', async () => {
+    socketPath = join(scratch.path, 'a:b%20?#ü.sock');
+    node = await FakeNode.listen({ socketPath });
+    const connection = await connectNode({ socketPath, client });
+    expect(connection.node.version).toBe('9.9.9');
+    connection.close();
+  });
+
+  test('a path that the kernel would cut is refused', async () => {
+    await expect(connectNode({ socketPath: `/tmp/${'x'.repeat(120)}`, client })).rejects.toEqual(
+      code('home-path-too-long'),
+    );
+  });
+
+  test('what comes in one packet with the welcome is not lost', async () => {
+    node = await FakeNode.listen({ socketPath, welcomes: false });
+    const attempt = connectNode({ socketPath, client });
+    await expect.poll(() => node!.connections.size).toBe(1);
+    const [peer] = node.connections;
+    peer!.send(WELCOME);
+    peer!.cut();
+    const connection = await attempt.catch((error: unknown) => error);
+    // Either the loss was seen during the handshake, or the connection knows about it.
+    if (connection instanceof Error) expect(connection).toEqual(code('connection-lost'));
+    else
+      await new Promise<void>((resolve) => (connection as { onClose(l: () => void): void }).onClose(resolve));
+  });
+});
