@@ -5,7 +5,7 @@
  * therefore the pen is plain whenever one may.
  */
 import type { IBuffer, IBufferCell, IBufferLine } from '@xterm/headless';
-import { attributesOf } from './emulator-internals.ts';
+import { attributesOf, HAS_EXTENDED } from './emulator-internals.ts';
 import { type Pen, PLAIN_PEN, erasePenOf, penOf } from './pen.ts';
 
 /** Opens the hyperlink of that number, or closes the open one for 0. */
@@ -129,7 +129,7 @@ class Drawing {
       !force &&
       attributes.fg === this.#fg &&
       attributes.bg === this.#bg &&
-      (attributes.bg & 0x1000_0000) === 0
+      (attributes.bg & HAS_EXTENDED) === 0
     ) {
       return;
     }

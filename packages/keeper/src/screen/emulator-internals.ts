@@ -7,6 +7,9 @@
  */
 import type { Terminal } from '@xterm/headless';
 
+/** Bit of the packed background: underline style, underline color and link are to be looked for in `extended`. */
+export const HAS_EXTENDED = 0x1000_0000;
+
 /** Attributes as the emulator packs them: of a cell, or of what is printed next. */
 export interface Attributes {
   readonly fg: number;
@@ -27,8 +30,8 @@ export interface EmulatorBuffer {
   readonly scrollTop: number;
   readonly scrollBottom: number;
   readonly savedX: number;
-  readonly savedY: number;
-  readonly savedCurAttrData: Attributes;
+  savedY: number;
+  readonly savedCurAttrData: Attributes & { bg: number };
   readonly tabs: Readonly<Record<string, boolean | undefined>>;
 }
 
@@ -53,6 +56,7 @@ interface InputHandler {
 interface LinkableAttributes extends ExtendedAttributes {
   urlId: number;
   clone(): LinkableAttributes;
+  isEmpty(): boolean;
 }
 
 export interface SequenceId {
@@ -84,7 +88,7 @@ export class EmulatorInternals {
     const attributes = this.#input.getAttrData();
     requireAttributes(attributes);
     requireFunction(attributes, 'updateExtended');
-    requireFunction(attributes.extended, 'clone');
+    for (const name of ['clone', 'isEmpty']) requireFunction(attributes.extended, name);
     requireAttributes(terminal.buffer.normal.getNullCell());
   }
 
@@ -120,6 +124,17 @@ export class EmulatorInternals {
     attributes.extended = attributes.extended.clone();
     attributes.extended.urlId = id;
     attributes.updateExtended();
+  }
+
+  /**
+   * Corrects what restoring the cursor does in this emulator: it saves a line of the history, which scrolls away, where
+   * terminals save a row of the screen; and it restores the mark that there is a link without the link.
+   */
+  prepareRestore(buffer: EmulatorBuffer, row: number): void {
+    buffer.savedY = buffer.ybase + row;
+    const { savedCurAttrData: saved } = buffer;
+    const isLinked = !this.#input.getAttrData().extended.isEmpty();
+    saved.bg = isLinked ? saved.bg | HAS_EXTENDED : saved.bg & ~HAS_EXTENDED;
   }
 
   eraseWholeDisplay(): void {

@@ -3,7 +3,7 @@
  * the emulator from acting, and given back as bytes for a terminal in the state that `TERMINAL_RESET` leaves.
  */
 import type { Terminal } from '@xterm/headless';
-import type { EmulatorInternals } from './emulator-internals.ts';
+import type { EmulatorBuffer, EmulatorInternals } from './emulator-internals.ts';
 
 /** Private modes that are only on or off here: reverse video and the ways to encode the mouse. */
 const FOLLOWED_PRIVATE_MODES: ReadonlySet<number> = new Set([5, 1005, 1006, 1015, 1016]);
@@ -25,6 +25,13 @@ interface Charset {
 }
 const ASCII: Charset = { g0: 'B', g1: 'B', shift: 0 };
 
+/** What DECSC saved, but for column and attributes, which the emulator keeps. */
+interface Saved {
+  readonly row: number;
+  readonly charset: Charset;
+}
+const NEVER_SAVED: Saved = { row: 0, charset: ASCII };
+
 export class Modes {
   cursorVisible = true;
   #cursorBlink = false;
@@ -36,7 +43,7 @@ export class Modes {
   #iconName: string | null = null;
   #g0 = 'B';
   #g1 = 'B';
-  #saved: { normal: Charset; alternate: Charset } = { normal: ASCII, alternate: ASCII };
+  #saved: { normal: Saved; alternate: Saved } = { normal: NEVER_SAVED, alternate: NEVER_SAVED };
   readonly #terminal: Terminal;
   readonly #internals: EmulatorInternals;
 
@@ -75,7 +82,7 @@ export class Modes {
     this.#alternateScroll = null;
     this.#modifyOtherKeys = null;
     this.#on.clear();
-    this.#saved = { normal: ASCII, alternate: ASCII };
+    this.#saved = { normal: NEVER_SAVED, alternate: NEVER_SAVED };
     this.#terminal.options.convertEol = false;
     this.#terminal.options.cursorBlink = false;
   }
@@ -110,9 +117,14 @@ export class Modes {
     return out;
   }
 
+  /** Row of the screen on which the cursor was saved. */
+  savedRow(screen: 'normal' | 'alternate'): number {
+    return Math.min(this.#saved[screen].row, this.#terminal.rows - 1);
+  }
+
   /** Runs `save`, a sequence that saves the cursor, with the character sets that are to be saved with it. */
   restoreSaved(screen: 'normal' | 'alternate', save: string): string {
-    const charset = this.#saved[screen];
+    const { charset } = this.#saved[screen];
     if (charset === ASCII) return save;
     return `${charsetSequence(charset)}${save}\x1b(B\x1b)B\x0f`;
   }
@@ -146,8 +158,8 @@ export class Modes {
         break;
       case 1048:
       case 1049:
-        if (on) this.#saveCharset();
-        else this.#restoreCharset(mode === 1049 ? 'normal' : this.#screen);
+        if (on) this.#save();
+        else this.#beforeRestore(mode === 1049 ? 'normal' : this.#screen);
         break;
       default:
         if (!FOLLOWED_PRIVATE_MODES.has(mode)) return;
@@ -169,14 +181,14 @@ export class Modes {
       follow({ intermediates: ')', final }, () => (this.#g1 = final));
     }
     for (const final of ['@', 'G']) follow({ intermediates: '%', final }, () => (this.#g0 = 'B'));
-    follow({ final: '7' }, () => this.#saveCharset());
-    follow({ final: '8' }, () => this.#restoreCharset(this.#screen));
+    follow({ final: '7' }, () => this.#save());
+    follow({ final: '8' }, () => this.#beforeRestore(this.#screen));
     parser.registerCsiHandler({ final: 's' }, () => {
-      this.#saveCharset();
+      this.#save();
       return false;
     });
     parser.registerCsiHandler({ final: 'u' }, () => {
-      this.#restoreCharset(this.#screen);
+      this.#beforeRestore(this.#screen);
       return false;
     });
   }
@@ -185,13 +197,19 @@ export class Modes {
     return this.#terminal.buffer.active.type;
   }
 
-  #saveCharset(): void {
+  #save(): void {
     const { g0, g1, shift } = this.#charset;
-    this.#saved[this.#screen] = g0 === 'B' && g1 === 'B' && shift === 0 ? ASCII : { g0, g1, shift };
+    const charset = g0 === 'B' && g1 === 'B' && shift === 0 ? ASCII : { g0, g1, shift };
+    this.#saved[this.#screen] = { row: this.#buffer(this.#screen).y, charset };
   }
 
-  #restoreCharset(screen: 'normal' | 'alternate'): void {
-    ({ g0: this.#g0, g1: this.#g1 } = this.#saved[screen]);
+  #beforeRestore(screen: 'normal' | 'alternate'): void {
+    ({ g0: this.#g0, g1: this.#g1 } = this.#saved[screen].charset);
+    this.#internals.prepareRestore(this.#buffer(screen), this.savedRow(screen));
+  }
+
+  #buffer(screen: 'normal' | 'alternate'): EmulatorBuffer {
+    return screen === 'normal' ? this.#internals.normal : this.#internals.alternate;
   }
 
   #softReset(): void {
@@ -199,7 +217,7 @@ export class Modes {
     this.#cursorShape = 0;
     this.#g0 = 'B';
     this.#g1 = 'B';
-    this.#saved[this.#screen] = ASCII;
+    this.#saved[this.#screen] = NEVER_SAVED;
   }
 }
 

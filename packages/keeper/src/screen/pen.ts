@@ -2,13 +2,12 @@
  * Turns the emulator's packed attributes into one SGR sequence that sets all of them, whatever was set before. Never a
  * difference between two states: SGR 22 ends bold and dim together, so differences cannot be exact.
  */
-import type { Attributes } from './emulator-internals.ts';
+import { type Attributes, HAS_EXTENDED } from './emulator-internals.ts';
 
 const COLOR = 0x3ff_ffff;
 const COLOR_MODE = 0x300_0000;
 const PALETTE_16 = 0x100_0000;
 const PALETTE_256 = 0x200_0000;
-const HAS_EXTENDED = 0x1000_0000;
 const UNDERLINE = 0x1000_0000;
 /** SGR 59 leaves all color bits set instead of none. */
 const UNDERLINE_COLOR_ENDED = 0x3ff_ffff;
@@ -50,6 +49,12 @@ export function penOf(attributes: Attributes): Pen {
   };
 }
 
+/** Of what is printed next only: sets the color that an underline would have if it came later. */
+export function laterUnderlineColor(attributes: Attributes): string {
+  const code = underlineColorCode(attributes.extended.underlineColor);
+  return code === null ? '' : `\x1b[${code}m`;
+}
+
 /** The pen that erases to the background of `attributes`. */
 export function erasePenOf(attributes: Attributes): Pen {
   const background = attributes.bg & COLOR;
@@ -62,11 +67,14 @@ function underline(attributes: Attributes, link: number): string[] {
   if (link !== 0 || (attributes.bg & HAS_EXTENDED) === 0) return ['4'];
   const { underlineStyle, underlineColor } = attributes.extended;
   const codes = [underlineStyle > 1 ? `4:${underlineStyle}` : '4'];
-  const mode = underlineColor & COLOR_MODE;
-  if (mode === 0 || (underlineColor & COLOR) === UNDERLINE_COLOR_ENDED) return codes;
-  if (mode === COLOR_MODE) codes.push(`58:2::${rgb(underlineColor).join(':')}`);
-  else codes.push(`58:5:${underlineColor & 0xff}`);
+  const colorCode = underlineColorCode(underlineColor);
+  if (colorCode !== null) codes.push(colorCode);
   return codes;
+}
+
+function underlineColorCode(packed: number): string | null {
+  if ((packed & COLOR_MODE) === 0 || (packed & COLOR) === UNDERLINE_COLOR_ENDED) return null;
+  return (packed & COLOR_MODE) === COLOR_MODE ? `58:2::${rgb(packed).join(':')}` : `58:5:${packed & 0xff}`;
 }
 
 function color(packed: number, normal: number, bright: number, extended: number): number[] {

@@ -18,7 +18,7 @@ import { limitSequences } from './emulator-limits.ts';
 import { Hyperlinks } from './hyperlinks.ts';
 import { KeyboardFlags } from './keyboard-flags.ts';
 import { Modes } from './modes.ts';
-import { penOf } from './pen.ts';
+import { laterUnderlineColor, penOf } from './pen.ts';
 
 /** The emulator keeps 4 bytes per byte of the largest piece it ever parsed, for each screen. */
 const PARSE_BYTES = 16 * 1024;
@@ -120,6 +120,22 @@ export class Screen {
     return this.terminal.modes.bracketedPasteMode;
   }
 
+  /**
+   * True while plain text can only push lines up and out: the normal screen, lines of its full height, no insertion. Then
+   * `skippablePrefix` of what is to be written need not be written.
+   */
+  get scrollsFreely(): boolean {
+    const { scrollTop, scrollBottom } = this.internals.normal;
+    const { insertMode, wraparoundMode } = this.terminal.modes;
+    return (
+      !this.alternateScreen &&
+      scrollTop === 0 &&
+      scrollBottom === this.rows - 1 &&
+      !insertMode &&
+      wraparoundMode
+    );
+  }
+
   /** True while an attached terminal's answer to a cursor query may still arrive. */
   get cursorQueried(): boolean {
     return this.#now() - this.#cursorQueriedAt < CURSOR_ANSWER_MS;
@@ -187,9 +203,8 @@ export class Screen {
   }
 
   #savedCursor(buffer: EmulatorBuffer, screen: 'normal' | 'alternate', save: string): string {
-    const row = Math.max(0, buffer.savedY - buffer.ybase);
     const { sgr } = penOf(buffer.savedCurAttrData);
-    return `\x1b[${row + 1};${buffer.savedX + 1}H${sgr}${this.#modes.restoreSaved(screen, save)}\x1b[m`;
+    return `\x1b[${this.#modes.savedRow(screen) + 1};${Math.min(buffer.savedX + 1, this.columns)}H${sgr}${this.#modes.restoreSaved(screen, save)}\x1b[m`;
   }
 
   #tabStops(buffer: EmulatorBuffer): string {
@@ -209,7 +224,8 @@ export class Screen {
     if (buffer.x < this.columns) out += `\x1b[${row};${buffer.x + 1}H`;
     else out += this.#pendingWrap(row);
     const pen = penOf(this.internals.attributes);
-    return out + pen.sgr + (pen.link === 0 ? '' : this.#links.sequence(pen.link));
+    out += pen.sgr + laterUnderlineColor(this.internals.attributes);
+    return out + (pen.link === 0 ? '' : this.#links.sequence(pen.link));
   }
 
   /** Only printing into the last column brings a cursor behind it: print again what is there. */

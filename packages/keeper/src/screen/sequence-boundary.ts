@@ -9,32 +9,23 @@ const ESC = 0x1b;
 const BEL = 0x07;
 const CAN = 0x18;
 const SUB = 0x1a;
-/** A longer string (OSC, DCS, ...) is not waited for: it would hold back everything behind it. */
-const STRING_BYTES_MAX = 64 * 1024;
+/** The end of a longer string (OSC, DCS, ...) is not waited for: it would hold back everything behind it. */
+const HELD_BYTES_MAX = 64 * 1024;
 
 /**
- * Length of the longest prefix that ends at a boundary, given that `bytes` starts at one. The whole length when the last
- * string sequence is longer than 64 KiB.
+ * Length of the longest prefix that ends at a boundary, given that `bytes` starts at one. The whole length when that would
+ * hold back more than 64 KiB.
  */
 export function splitAtSequenceBoundary(bytes: Uint8Array): number {
-  const start = startOfLastSequence(bytes);
-  if (start !== -1 && isUnfinished(bytes, start)) {
-    return bytes.length - start > STRING_BYTES_MAX ? bytes.length : start;
+  let end = bytes.length;
+  // An ESC ends the string that it stands in, so what is unfinished may have begun at an earlier ESC.
+  for (;;) {
+    end -= unfinishedCharacter(bytes.subarray(0, end));
+    const start = end === 0 ? -1 : bytes.lastIndexOf(ESC, end - 1);
+    if (start === -1 || !isUnfinished(bytes.subarray(0, end), start)) return end;
+    end = start;
+    if (bytes.length - end > HELD_BYTES_MAX) return bytes.length;
   }
-  return bytes.length - unfinishedCharacter(bytes);
-}
-
-/** The last ESC, unless it ends a string that started before it: then that string's start. */
-function startOfLastSequence(bytes: Uint8Array): number {
-  const last = bytes.lastIndexOf(ESC);
-  if (last <= 0) return last;
-  // `ESC` or `ESC \` at the very end may be half or all of a string's terminator.
-  const next = bytes[last + 1];
-  if (next !== undefined) return last;
-  const before = bytes.lastIndexOf(ESC, last - 1);
-  return before !== -1 && isString(bytes[before + 1]) && isUnfinished(bytes.subarray(0, last), before)
-    ? before
-    : last;
 }
 
 function isUnfinished(bytes: Uint8Array, start: number): boolean {
