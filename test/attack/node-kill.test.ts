@@ -48,24 +48,20 @@ describe('kill -9 of the node at random moments', () => {
         const session = (await roost.sessions()).find(({ id }) => id === short.id);
         return session?.status === 'exited' && session.exitCode === round % 100;
       });
-      const grants = await Promise.all(
-        sessions
-          .slice(0, 2)
-          .map(({ id }) =>
-            roost.json<{ ticket: string }>([
-              'api',
-              'session.attach',
-              JSON.stringify({ sessionId: id, mode: 'watch' }),
-            ]),
-          ),
-      );
-      expect(grants.every(({ ticket }) => ticket.length > 20)).toBe(true);
+      for (const { id } of sessions.slice(0, 2)) {
+        const grant = await roost.ok([
+          'api',
+          'session.attach',
+          JSON.stringify({ sessionId: id, mode: 'watch' }),
+        ]);
+        expect(JSON.parse(grant)).toMatchObject({ endpoint: expect.stringContaining('/keepers/') as string });
+      }
       // Everything from the first line on, every time: the pipe's output is on disk or still with the keeper.
-      const newest = expectConsecutive(await roost.ok(['logs', 'pipe', '--lines', '1000000']), 'pipe');
+      const newest = expectConsecutive(await roost.ok(['logs', 'pipe', '--lines', '100000']), 'pipe');
       expect(newest).toBeGreaterThan(last);
       last = newest;
     }
-    expect((await roost.ok(['logs', 'pipe', '--lines', '1000000'])).startsWith('line 000001\n')).toBe(true);
+    expect((await roost.ok(['logs', 'pipe', '--lines', '100000'])).startsWith('line 000001\n')).toBe(true);
     for (const name of ['one', 'two'])
       expectConsecutive(await roost.ok(['logs', name, '--lines', '4000']), name);
   });
