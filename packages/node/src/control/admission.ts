@@ -48,14 +48,17 @@ export class Admission {
   /** Refuses whatever comes from now on, and waits until what runs is done, or the time is over. */
   async stop(timeoutMs: number): Promise<void> {
     this.#stopping = true;
-    if (this.#running === 0) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, timeoutMs);
-      this.#idle.push(() => {
-        clearTimeout(timer);
-        resolve();
+    if (this.#running > 0) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, timeoutMs);
+        this.#idle.push(() => {
+          clearTimeout(timer);
+          resolve();
+        });
       });
-    });
+    }
+    // The last answers are given in this turn of the event loop: they go out before anybody closes their connections.
+    await new Promise((resolve) => setImmediate(resolve));
   }
 
   async #admit(request: Pick<Request, 'operation' | 'params'>, caller: Caller): Promise<unknown> {

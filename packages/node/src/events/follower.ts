@@ -13,7 +13,7 @@ export interface EventSource {
 
 export interface EventSink {
   /** `sent` is called when the bytes have left the process, with an error when they never will. */
-  send(event: NodeEvent, sent?: (error?: Error) => void): void;
+  send(event: NodeEvent, sent?: (error?: Error | null) => void): void;
   unreadBytes(): number;
   /** The reader is too slow for live events; nothing is sent any more. */
   overflow(): void;
@@ -58,7 +58,7 @@ export class EventFollower {
         if (index < page.length - 1) this.#sink.send(event);
         else
           this.#sink.send(event, (error) => {
-            if (error !== undefined) this.stop();
+            if (error) this.stop();
             resolve();
           });
       }

@@ -1,0 +1,211 @@
+// For tests only: real nodes (in this process or as processes) with real keepers in temporary homes, a bare client for them, and
+// the certainty that nothing is left running.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import WebSocket from 'ws';
+import {
+  CAPABILITIES,
+  FailureError,
+  type NodeEvent,
+  type NodeFrame,
+  type OperationName,
+  type ParamsInput,
+  type Result,
+} from '@roost/protocol';
+import { processStart } from '@roost/keeper/processes';
+import { startDaemon, type Daemon, type DaemonOptions } from './daemon.ts';
+
+const repository = fileURLToPath(new URL('../../../', import.meta.url));
+
+let built: Promise<string> | null = null;
+
+/** A directory with node.js and keeper.js, bundled once for each test process. */
+export function bundles(): Promise<string> {
+  built ??= (async () => {
+    const directory = mkdtempSync(join(repository, 'node_modules', '.cache', 'roost-node-test-'));
+    process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
+    writeFileSync(join(directory, 'package.json'), JSON.stringify({ type: 'module' }));
+    await build({
+      entryPoints: {
+        node: join(repository, 'packages/node/src/main.ts'),
+        keeper: join(repository, 'packages/keeper/src/main.ts'),
+      },
+      outdir: directory,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      target: 'node20',
+      external: ['@lydell/node-pty', 'libsql'],
+      define: { 'process.env.ROOST_VERSION': '"0.0.0-test"' },
+      banner: {
+        js: "import { createRequire as __r } from 'node:module'; const require = __r(import.meta.url);",
+      },
+      logLevel: 'error',
+    });
+    return directory;
+  })();
+  return built;
+}
+
+/** A temporary home; `remove` ends its keepers with all their children. */
+export class TestHome {
+  readonly path: string;
+
+  constructor() {
+    this.path = mkdtempSync(join(tmpdir(), 'roost-node-'));
+  }
+
+  get keepers(): { id: string; pid: number }[] {
+    const directory = join(this.path, 'keepers');
+    let names: string[];
+    try {
+      names = readdirSync(directory).filter((name) => name.endsWith('.json'));
+    } catch {
+      return [];
+    }
+    return names.flatMap((name) => {
+      const identity = JSON.parse(readFileSync(join(directory, name), 'utf8')) as {
+        pid: number;
+        processStart: string;
+      };
+      const runs = processStart(identity.pid) === identity.processStart;
+      return runs ? [{ id: name.slice(0, 16), pid: identity.pid }] : [];
+    });
+  }
+
+  async remove(): Promise<void> {
+    for (const { pid } of this.keepers) {
+      process.kill(pid, 'SIGCONT');
+      process.kill(pid, 'SIGTERM');
+    }
+    await waitFor(() => this.keepers.length === 0, 'keepers to end');
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
+
+export async function startTestNode(home: TestHome, options: Partial<DaemonOptions> = {}): Promise<Daemon> {
+  return startDaemon({
+    home: home.path,
+    version: '0.0.0-test',
+    keeperScript: join(await bundles(), 'keeper.js'),
+    environment: { PATH: process.env.PATH, HOME: home.path },
+    logLevel: 'debug',
+    keepersMax: 2,
+    ...options,
+  });
+}
+
+export interface NodeProcess {
+  readonly child: ChildProcess;
+  /** The line that it told about its start. */
+  readonly told: { ready?: true; failure?: { code: string; details?: Record<string, unknown> } };
+  readonly exit: Promise<{ code: number | null; signal: string | null }>;
+}
+
+export async function startNodeProcess(home: string): Promise<NodeProcess> {
+  const script = join(await bundles(), 'node.js');
+  const child = spawn(process.execPath, [script, '--home', home, '--ready-fd', '3'], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    env: { PATH: process.env.PATH, HOME: home, ROOST_PROCESS: 'node', ROOST_LOG: 'debug' },
+  });
+  const exit = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+  let text = '';
+  for await (const chunk of child.stdio[3] as AsyncIterable<Buffer>) text += chunk.toString();
+  return { child, told: JSON.parse(text === '' ? '{}' : text) as NodeProcess['told'], exit };
+}
+
+/** A client that knows frames and nothing else. */
+export class TestClient {
+  readonly socket: WebSocket;
+  readonly events: NodeEvent[] = [];
+  readonly closed: Promise<{ code: number; reason: string }>;
+  readonly #waiting = new Map<number, (frame: NodeFrame) => void>();
+  #next = 1;
+
+  private constructor(socket: WebSocket) {
+    this.socket = socket;
+    this.closed = new Promise((resolve) => {
+      socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() }));
+    });
+  }
+
+  static async connect(path: string, capabilities: readonly string[] = CAPABILITIES): Promise<TestClient> {
+    const socket = new WebSocket(`ws+unix://${path}:/`, { perMessageDeflate: false });
+    const client = new TestClient(socket);
+    await new Promise<void>((resolve, reject) => {
+      socket.on('error', reject);
+      socket.on('open', () => {
+        const hello = {
+          kind: 'hello',
+          protocol: { min: 1, max: 1 },
+          capabilities,
+          client: { name: 'test', version: '0' },
+        };
+        socket.send(JSON.stringify(hello));
+      });
+      socket.on('message', (data: Buffer) => {
+        const frame = JSON.parse(data.toString()) as NodeFrame;
+        if (frame.kind === 'welcome') resolve();
+        else if (frame.kind === 'refused') reject(FailureError.from(frame.failure));
+        else if (frame.kind === 'event') client.events.push(frame.event);
+        else client.#waiting.get(frame.id)?.(frame);
+      });
+      socket.on('close', () => {
+        for (const answer of client.#waiting.values()) {
+          answer({ kind: 'failure', id: 0, failure: { code: 'connection-lost', message: 'closed' } });
+        }
+      });
+    });
+    return client;
+  }
+
+  call<Name extends OperationName>(
+    operation: Name,
+    params: ParamsInput<Name>,
+    deadlineMs?: number,
+  ): Promise<Result<Name>> {
+    const id = this.#next++;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, (frame) => {
+        this.#waiting.delete(id);
+        if (frame.kind === 'response') resolve(frame.result as Result<Name>);
+        else if (frame.kind === 'failure') reject(FailureError.from(frame.failure));
+      });
+      this.socket.send(JSON.stringify({ kind: 'request', id, operation, params, deadlineMs }));
+    });
+  }
+
+  close(): void {
+    this.socket.close();
+  }
+}
+
+/** Waits for a condition, with a deadline that tells what was waited for. */
+export async function waitFor(
+  condition: () => boolean | Promise<boolean>,
+  what: string,
+  timeoutMs = 15_000,
+): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`gave up waiting for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** The code of the failure that a promise ends with. */
+export async function failureOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof FailureError) return error.failure.code;
+    throw error;
+  }
+  throw new Error('it did not fail');
+}
