@@ -11,6 +11,7 @@
 import { Terminal } from '@xterm/headless';
 import { TERMINAL_RESET } from '@roost/protocol/terminal-reset';
 import type { ScreenText } from '../wire.ts';
+import { useCurrentWidths } from './character-width.ts';
 import { Colors } from './colors.ts';
 import { drawLines } from './draw-lines.ts';
 import { attributesOf, type EmulatorBuffer, EmulatorInternals } from './emulator-internals.ts';
@@ -63,6 +64,7 @@ export class Screen {
       windowOptions: { getWinSizeChars: true, pushTitle: true, popTitle: true },
     });
     this.internals = new EmulatorInternals(this.terminal);
+    useCurrentWidths(this.terminal);
     limitSequences(this.terminal, this.internals);
     this.#modes = new Modes(this.terminal, this.internals);
     this.#colors = new Colors(this.terminal, answer);
