@@ -1,0 +1,175 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import {
+  claudeEnvironment,
+  codexHome,
+  ensureRealCli,
+  passFirstRunScreens,
+  RegistryUnreachable,
+  startMockModelServer,
+  type MockModelServer,
+  type RealCliName,
+} from '@roost/lab';
+import { afterEach, beforeEach, describe, expect, it, type TestContext } from 'vitest';
+import { isAlive, RoostHome } from '../support/roost-home.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const ANSWER = 'MOCKED-ANSWER-42';
+const INSTALL_MS = 600_000;
+
+let roost: RoostHome;
+let server: MockModelServer;
+beforeEach(async () => {
+  roost = new RoostHome();
+  server = await startMockModelServer({ defaultReply: { kind: 'text', text: ANSWER } });
+});
+afterEach(async () => {
+  await roost[Symbol.asyncDispose]();
+  await server.close();
+});
+
+/** Puts the real program first on the PATH of this Roost; skips the test when it cannot be installed. */
+async function install(name: RealCliName, context: TestContext): Promise<void> {
+  try {
+    const { file } = await ensureRealCli(name);
+    roost.environment['PATH'] =
+      `${dirname(file)}:${dirname(process.execPath)}:${roost.environment['PATH'] ?? ''}`;
+  } catch (error) {
+    if (!(error instanceof RegistryUnreachable)) throw error;
+    context.skip(`${name} could not be installed: ${error.message}`);
+  }
+}
+
+const asFlags = (environment: Readonly<Record<string, string>>) =>
+  Object.entries(environment).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
+
+async function killNodeAndStartAgain(): Promise<void> {
+  const pid = await roost.nodePid();
+  process.kill(pid, 'SIGKILL');
+  await waitFor('the node to be gone', () => !isAlive(pid));
+  await roost.ok(['up']);
+}
+
+describe('a real agent in a Roost terminal', () => {
+  it.for([
+    ['claude', []],
+    ['codex', ['--no-daemon']],
+  ] as const)(
+    '%s: first-run screens, prompt, answer, detach, node restart, attach: the same process and screen',
+    async ([name, args], context) => {
+      await install(name, context);
+      execFileSync('git', ['init', '-q', roost.work]);
+      const home = join(roost.root, 'agent-home');
+      mkdirSync(home);
+      const environment =
+        name === 'claude'
+          ? await claudeEnvironment({ home, baseUrl: server.url })
+          : await codexHome({ home, baseUrl: server.url });
+      await roost.ok(['run', '--detach', '--name', 'agent', ...asFlags(environment), name, '--', ...args]);
+      const session = await roost.session('agent');
+
+      const first = roost.terminal(['attach', 'agent'], { columns: 100, rows: 30 });
+      const screens = await passFirstRunScreens(name, {
+        readScreen: () => first.text(),
+        sendKeys: (bytes) => {
+          first.type(bytes);
+        },
+      });
+      expect(screens.screens.length).toBeGreaterThan(0);
+      await roost.ok(['send', 'agent', 'say something', '--paste', '--enter']);
+      await first.shows(new RegExp(ANSWER), 30_000);
+      expect(server.requests.some(({ prompt }) => prompt.includes('say something'))).toBe(true);
+
+      // The screen must have come to rest before it is compared.
+      let before = '';
+      await waitFor(
+        'the screen to rest',
+        async () => {
+          const now = await first.text();
+          const rests = now === before;
+          before = now;
+          return rests;
+        },
+        { everyMs: 500 },
+      );
+      first.type('\x1cd');
+      expect(await first.ended()).toBe(0);
+
+      await killNodeAndStartAgain();
+      expect(await roost.session('agent')).toMatchObject({ status: 'running', pid: session.pid });
+      const second = roost.terminal(['attach', 'agent'], { columns: 100, rows: 30 });
+      await waitFor('the same screen', async () => (await second.text()) === before, {
+        state: async () => ({ before: before.split('\n'), after: await second.lines() }),
+      });
+      await roost.ok(['stop', 'agent']);
+      expect(isAlive(session.pid ?? 0)).toBe(false);
+    },
+    INSTALL_MS,
+  );
+
+  it(
+    'claude -p in a pipe session delivers all its JSON lines across a node restart',
+    async (context) => {
+      await install('claude', context);
+      const slow = await startMockModelServer({
+        defaultReply: {
+          kind: 'text',
+          text: 'one two three four five six seven eight nine ten',
+          delayMs: 300,
+        },
+      });
+      try {
+        const home = join(roost.root, 'agent-home');
+        mkdirSync(home);
+        const environment = await claudeEnvironment({ home, baseUrl: slow.url });
+        const flags = [
+          '-p',
+          '--output-format',
+          'stream-json',
+          '--verbose',
+          '--include-partial-messages',
+          'count',
+        ];
+        await roost.ok([
+          'run',
+          '--detach',
+          '--pipe',
+          '--name',
+          'pipe',
+          ...asFlags(environment),
+          'claude',
+          '--',
+          ...flags,
+        ]);
+        await waitFor('the first lines', async () => (await roost.ok(['logs', 'pipe'])).includes('"init"'), {
+          timeoutMs: 60_000,
+        });
+        await killNodeAndStartAgain();
+        const ended = await waitFor(
+          'the end',
+          async () => {
+            const session = await roost.session('pipe');
+            return session.status === 'exited' ? session : null;
+          },
+          { timeoutMs: 60_000 },
+        );
+        expect(ended.exitCode).toBe(0);
+        const lines = (await roost.ok(['logs', 'pipe', '--lines', '100000']))
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line) as { type: string; event?: { delta?: { text?: string } } });
+        expect(lines.map(({ type }) => type)).toEqual(
+          expect.arrayContaining(['system', 'stream_event', 'assistant', 'result']),
+        );
+        expect(lines.map(({ event }) => event?.delta?.text ?? '').join('')).toContain(
+          'one two three four five six seven eight nine ten',
+        );
+        expect(lines.at(-1)).toMatchObject({ type: 'result', is_error: false });
+      } finally {
+        await slow.close();
+      }
+    },
+    INSTALL_MS,
+  );
+});
