@@ -170,7 +170,7 @@ describe.skipIf(!has('tmux'))('attach inside tmux', () => {
     await tmux.shows(/^30 100$/m);
     await tmux.shows(/漢字 かな 🙂/);
     await survivesDetach('a');
-    expect((tmux.picture() as { flags: Record<string, string> }).flags['pane_title']).toBe('my title');
+    expect((tmux.picture() as { flags: Record<string, string> }).flags.pane_title).toBe('my title');
     tmux.run('resize-window', '-t', 't', '-x', '70', '-y', '20');
     tmux.keys('clear; stty size', 'Enter');
     await tmux.shows(/^20 70$/m);

@@ -69,7 +69,7 @@ describe('a first session', () => {
   });
 
   it('gets only the allow-listed environment and what was named', async () => {
-    roost.environment['SECRET_TOKEN'] = 'must-not-pass';
+    roost.environment.SECRET_TOKEN = 'must-not-pass';
     await roost.run('env', ['sh', '-c', 'env; read x'], ['--env', 'GIVEN=yes=1']);
     const shown = await roost.screenShows('env', /GIVEN=yes=1/);
     expect(shown).toContain('TERM=xterm-256color');

@@ -7,7 +7,7 @@ import { waitFor } from '../support/wait-for.ts';
 
 let roost: RoostHome;
 let log: string;
-beforeEach(async () => {
+beforeEach(() => {
   roost = new RoostHome();
   log = join(roost.root, 'prompts.jsonl');
 });

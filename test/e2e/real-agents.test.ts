@@ -33,8 +33,7 @@ afterEach(async () => {
 async function install(name: RealCliName, context: TestContext): Promise<void> {
   try {
     const { file } = await ensureRealCli(name);
-    roost.environment['PATH'] =
-      `${dirname(file)}:${dirname(process.execPath)}:${roost.environment['PATH'] ?? ''}`;
+    roost.environment.PATH = `${dirname(file)}:${dirname(process.execPath)}:${roost.environment.PATH ?? ''}`;
   } catch (error) {
     if (!(error instanceof RegistryUnreachable)) throw error;
     context.skip(`${name} could not be installed: ${error.message}`);
@@ -57,6 +56,7 @@ describe('a real agent in a Roost terminal', () => {
     ['codex', ['--no-daemon']],
   ] as const)(
     '%s: first-run screens, prompt, answer, detach, node restart, attach: the same process and screen',
+    { timeout: INSTALL_MS },
     async ([name, args], context) => {
       await install(name, context);
       execFileSync('git', ['init', '-q', roost.work]);
@@ -105,7 +105,6 @@ describe('a real agent in a Roost terminal', () => {
       await roost.ok(['stop', 'agent']);
       expect(isAlive(session.pid ?? 0)).toBe(false);
     },
-    INSTALL_MS,
   );
 
   it(

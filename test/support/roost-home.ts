@@ -33,7 +33,7 @@ export class RoostHome implements AsyncDisposable {
     mkdirSync(this.work);
     mkdirSync(join(this.root, 'user'));
     this.environment = {
-      PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+      PATH: process.env.PATH ?? '/usr/bin:/bin',
       HOME: join(this.root, 'user'),
       SHELL: '/bin/bash',
       LANG: 'C.UTF-8',
@@ -187,7 +187,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
 
 export function isAlive(pid: number): boolean {
   try {
-    return !/\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z');
   } catch {
     return false;
   }

@@ -81,14 +81,10 @@ export class Terminal {
   }
 
   ended(timeoutMs = 15_000): Promise<number> {
-    return waitFor(
-      'the command to end',
-      async () => (this.#exitCode === null ? null : { code: this.#exitCode }),
-      {
-        timeoutMs,
-        state: () => this.lines(),
-      },
-    ).then(({ code }) => code);
+    return waitFor('the command to end', () => (this.#exitCode === null ? null : { code: this.#exitCode }), {
+      timeoutMs,
+      state: () => this.lines(),
+    }).then(({ code }) => code);
   }
 
   dispose(): void {

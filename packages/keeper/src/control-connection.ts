@@ -110,10 +110,10 @@ export class ControlConnection {
         JSON.parse(Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString()),
         'request',
       );
-      if (typeof message['id'] === 'number') id = message['id'];
+      if (typeof message.id === 'number') id = message.id;
       const call = text(message, 'call', 32);
       if (!isCall(call, this.#handlers)) throw new InvalidField('call');
-      const result = this.#handlers[call](fieldsOf(message['params'], 'params'));
+      const result = this.#handlers[call](fieldsOf(message.params, 'params'));
       Promise.resolve(result).then((value) => this.#send({ kind: 'reply', id, result: value }), fail);
     } catch (error) {
       fail(error);

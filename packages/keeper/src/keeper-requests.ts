@@ -28,7 +28,7 @@ export function launchOf(fields: Fields): ChildLaunch {
     argv: texts(fields, 'argv', ARGUMENTS_MAX, ARGUMENT_LENGTH_MAX),
     directory: text(fields, 'directory', PATH_LENGTH_MAX),
     environment: textMap(fields, 'environment', ENVIRONMENT_MAX, ARGUMENT_LENGTH_MAX),
-    size: sizeOf(fieldsOf(fields['size'], 'size')),
+    size: sizeOf(fieldsOf(fields.size, 'size')),
     scrollbackLines: integer(fields, 'scrollbackLines', 0, SCROLLBACK_MAX),
     note: text(fields, 'note', NOTE_LENGTH_MAX),
   };
@@ -51,7 +51,7 @@ export const scrollbackOf = (fields: Fields): number => integer(fields, 'scrollb
 export const modeOf = (fields: Fields): 'drive' | 'watch' => oneOf(fields, 'mode', ['drive', 'watch']);
 
 export function offsetsOf(fields: Fields): Record<PipeStream, number> {
-  const offsets = fieldsOf(fields['offsets'], 'offsets');
+  const offsets = fieldsOf(fields.offsets, 'offsets');
   return {
     stdout: integer(offsets, 'stdout', 0, OFFSET_MAX),
     stderr: integer(offsets, 'stderr', 0, OFFSET_MAX),

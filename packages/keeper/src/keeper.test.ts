@@ -55,7 +55,7 @@ function launch(script: string, overrides: Partial<ChildLaunch> = {}): ChildLaun
     file: '/bin/sh',
     argv: ['sh', '-c', script],
     directory,
-    environment: { PATH: process.env['PATH'] ?? '/bin:/usr/bin' },
+    environment: { PATH: process.env.PATH ?? '/bin:/usr/bin' },
     size: { columns: 80, rows: 24 },
     scrollbackLines: 5_000,
     note: '{}',

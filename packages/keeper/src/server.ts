@@ -146,7 +146,7 @@ export class KeeperServer {
     }
     if (kind !== KeeperFrameKind.control) throw new Error('neither hello nor attach');
     const hello = fieldsOf(JSON.parse(Buffer.from(payload).toString()), 'hello');
-    const range = fieldsOf(hello['wire'], 'wire');
+    const range = fieldsOf(hello.wire, 'wire');
     const wire = Math.min(integer(range, 'max', 1, 1_000_000), KEEPER_WIRE_MAX);
     if (wire < Math.max(integer(range, 'min', 1, 1_000_000), KEEPER_WIRE_MIN)) {
       const reason = `this keeper speaks ${KEEPER_WIRE_MIN}..${KEEPER_WIRE_MAX}`;

@@ -81,7 +81,7 @@ export interface ChildState {
   readonly exit: ChildExit | null;
   /** First offset that the node has not acknowledged, and end of what was read (pipe). */
   readonly output:
-    { readonly [Stream in PipeStream]: { readonly floor: number; readonly end: number } } | null;
+    Readonly<Record<PipeStream, { readonly floor: number; readonly end: number }>> | null;
 }
 
 /** What reading a screen answers: shapes as in `session.readScreen` of the protocol. */
@@ -123,7 +123,7 @@ export interface KeeperCalls {
   };
   /** Starts (or restarts, at other offsets) pushing pipe output to this connection. */
   followOutput: {
-    params: { sessionId: string; offsets: { readonly [Stream in PipeStream]: number } };
+    params: { sessionId: string; offsets: Readonly<Record<PipeStream, number>> };
     result: Record<string, never>;
   };
   /** The node has stored the stream up to `offset`: the keeper may drop it. */

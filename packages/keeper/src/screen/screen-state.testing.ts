@@ -71,7 +71,9 @@ export class OpenScreen extends Screen {
       let before = '';
       for (let column = 0; column < this.columns; column++) {
         const cell = line?.getCell(column);
-        if (cell === undefined) continue;
+        // The second half of a wide character: the emulator sometimes has a blank there.
+        const isHalf = column > 0 && line?.getCell(column - 1)?.getWidth() === 2;
+        if (cell === undefined || isHalf) continue;
         const text = cell.getChars();
         const { sgr, link } = text === '' ? erasePenOf(attributesOf(cell)) : penOf(attributesOf(cell));
         const pen = `${sgr}${link === 0 ? '' : 'L'}`;
