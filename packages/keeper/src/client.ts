@@ -251,12 +251,13 @@ export async function startKeeper(start: KeeperStart): Promise<KeeperConnection>
   );
   closeSync(log);
   child.unref();
-  let ended: string | null = null;
+  // An object: set by listeners, which the compiler does not follow.
+  const end: { code: string | null } = { code: null };
   child.on('error', (error: NodeJS.ErrnoException) => {
-    ended = error.code ?? 'EIO';
+    end.code = error.code ?? 'EIO';
   });
   child.on('exit', () => {
-    ended ??= 'EXITED';
+    end.code ??= 'EXITED';
   });
   for (;;) {
     try {
@@ -264,7 +265,7 @@ export async function startKeeper(start: KeeperStart): Promise<KeeperConnection>
     } catch (error) {
       const waiting =
         error instanceof KeeperUnreachable && (error.code === 'ENOENT' || error.code === 'ECONNREFUSED');
-      if (ended !== null) throw new KeeperUnreachable(ended, error);
+      if (end.code !== null) throw new KeeperUnreachable(end.code, error);
       if (!waiting || Date.now() > deadline) throw error;
     }
     await delay(5);

@@ -82,7 +82,7 @@ const stateOf = async (sessionId: string): Promise<ChildState | null> =>
 const exitOf = (sessionId: string) =>
   until('the exit', async () => {
     const state = await stateOf(sessionId);
-    return state?.exit == null ? null : state;
+    return state?.exit ? state : null;
   });
 const screenOf = async (sessionId: string, scrollback = 0) =>
   (await keeper.call('readScreen', { sessionId, scrollback })).lines;
