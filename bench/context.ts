@@ -3,6 +3,8 @@ import { type DurableSubject, isDurable, type Subject } from './subjects/subject
 /** How much of everything is measured. */
 export interface Scale {
   readonly repetitions: number;
+  /** Of what takes long: several sessions at once, floods. */
+  readonly longRepetitions: number;
   readonly plainBytes: number;
   readonly colourBytes: number;
   readonly parallelSessions: readonly number[];
@@ -11,6 +13,8 @@ export interface Scale {
   readonly startRuns: number;
   readonly idleSessions: readonly number[];
   readonly fullHistorySessions: number;
+  /** Milliseconds until start-up work and garbage collection count as over, before memory is read. */
+  readonly settleMs: number;
   readonly restartSessions: number;
   readonly historyBytes: number;
   readonly attachRuns: number;
@@ -20,6 +24,7 @@ const MB = 1_000_000;
 
 export const FULL: Scale = {
   repetitions: 3,
+  longRepetitions: 2,
   plainBytes: 50 * MB,
   colourBytes: 15 * MB,
   parallelSessions: [1, 8],
@@ -28,6 +33,7 @@ export const FULL: Scale = {
   startRuns: 20,
   idleSessions: [1, 20, 100],
   fullHistorySessions: 20,
+  settleMs: 2000,
   restartSessions: 100,
   historyBytes: 100 * MB,
   attachRuns: 10,
@@ -36,6 +42,7 @@ export const FULL: Scale = {
 /** Enough to see that everything works; its numbers mean little. */
 export const QUICK: Scale = {
   repetitions: 1,
+  longRepetitions: 1,
   plainBytes: 2 * MB,
   colourBytes: 1 * MB,
   parallelSessions: [1, 2],
@@ -44,6 +51,7 @@ export const QUICK: Scale = {
   startRuns: 2,
   idleSessions: [1, 4],
   fullHistorySessions: 2,
+  settleMs: 300,
   restartSessions: 4,
   historyBytes: 2 * MB,
   attachRuns: 2,

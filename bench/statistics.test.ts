@@ -15,6 +15,15 @@ describe('percentile', () => {
   });
 });
 
+describe('median', () => {
+  it('is the middle one of an odd count and between the middle ones of an even count', () => {
+    expect(median([7])).toBe(7);
+    expect(median([3, 100, 2])).toBe(3);
+    expect(median([4, 1])).toBe(2.5);
+    expect(median([40, 10, 20, 30])).toBe(25);
+  });
+});
+
 describe('spread', () => {
   it('orders by number, not by text', () => {
     expect(spread([9, 10, 100])).toEqual({ median: 10, min: 9, max: 100 });

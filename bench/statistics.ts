@@ -8,8 +8,11 @@ export function percentile(samples: readonly number[], share: number): number {
   return value;
 }
 
+/** The middle value, or what lies between the two middle ones. */
 export function median(samples: readonly number[]): number {
-  return percentile(samples, 0.5);
+  const below = percentile(samples, 0.5);
+  if (samples.length % 2 === 1) return below;
+  return (below + percentile(samples, 0.5 + 1 / samples.length)) / 2;
 }
 
 export interface Spread {

@@ -36,7 +36,7 @@ export async function measureEcho(context: Context): Promise<SectionResult> {
   const flood = [...Array<string>(Math.round(scale.floodBytes / partBytes)).fill(part), tail];
 
   const samples = new Samples();
-  for (let repetition = 0; repetition < scale.repetitions; repetition += 1) {
+  for (let repetition = 0; repetition < scale.longRepetitions; repetition += 1) {
     for (const subject of context.subjects) {
       const view = await openViewedSession(subject, ECHO_COMMAND);
       await typeKeys(view.terminal, WARM_UP_KEYS);

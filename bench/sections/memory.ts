@@ -8,8 +8,6 @@ import { median } from '../statistics.ts';
 import { writePlainStream } from '../streams.ts';
 import { type DurableSubject } from '../subjects/subject.ts';
 
-/** Time for start-up work and garbage collection to be over. */
-const SETTLE_MS = 2000;
 const MOST_MIB_A_SESSION = 3;
 /** A history of 5,000 lines and then some. */
 const HISTORY_BYTES = 6000 * 81;
@@ -25,7 +23,7 @@ export async function measureMemory(context: Context): Promise<SectionResult> {
     title: 'Memory of the server side',
     method:
       'Proportional set size of the whole server side (node and keepers; the tmux server), children of sessions not ' +
-      'counted, after two quiet seconds. A session: (with n sessions - with none) / n. Own: private pages only. Idle ' +
+      'counted, after a quiet while. A session: (with n sessions - with none) / n. Own: private pages only. Idle ' +
       'sessions have printed one line; the last rows are sessions whose history of 5,000 lines is full.',
     measurements: samples.measurements,
     verdicts: context.scale.idleSessions.map((count) => judge(samples, count)),
@@ -34,13 +32,13 @@ export async function measureMemory(context: Context): Promise<SectionResult> {
 
 async function weighIdle(context: Context, samples: Samples, subject: DurableSubject): Promise<void> {
   let opened = 0;
-  const empty = await settled(subject);
+  const empty = await settled(context, subject);
   report(context, samples, subject, 'no sessions', empty);
   for (const count of context.scale.idleSessions) {
     for (; opened < count; opened += 1) {
       await subject.openSession(freshName(), ['/bin/sh', '-c', 'echo idle; exec sleep 100000']);
     }
-    const now = await settled(subject);
+    const now = await settled(context, subject);
     report(context, samples, subject, `${count} idle`, now);
     samples.add(perSession(count), 'MiB', subject.name, (now.pss - empty.pss) / count);
   }
@@ -55,21 +53,21 @@ async function weighFull(context: Context, samples: Samples, subject: DurableSub
   const gate = await Gate.make(join(context.scratch, freshName()));
   const command = ['/bin/sh', '-c', 'cat "$1"; echo up > "$2"; exec sleep 100000', 'sh', file, gate.path];
   const count = context.scale.fullHistorySessions;
-  const empty = await settled(subject);
+  const empty = await settled(context, subject);
   for (let opened = 0; opened < count; opened += 1) {
     const printed = gate.heard();
     await subject.openSession(freshName(), command);
     await printed;
   }
-  const now = await settled(subject);
+  const now = await settled(context, subject);
   report(context, samples, subject, `${count} with full history`, now);
   const each = (now.pss - empty.pss) / count;
   samples.add(`a session, of ${count} with full history`, 'MiB', subject.name, each);
   await gate.remove();
 }
 
-async function settled(subject: DurableSubject): Promise<Weight> {
-  await sleep(SETTLE_MS);
+async function settled({ scale }: Context, subject: DurableSubject): Promise<Weight> {
+  await sleep(scale.settleMs);
   return weigh(await subject.serverProcesses());
 }
 

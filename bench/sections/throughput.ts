@@ -30,10 +30,11 @@ export async function measureThroughput(context: Context): Promise<SectionResult
   const samples = new Samples();
   const rows: { row: string; sessions: number }[] = [];
   for (const sessions of scale.parallelSessions) {
+    const repetitions = sessions === 1 ? scale.repetitions : scale.longRepetitions;
     for (const { kind, file, bytes } of streams) {
       const row = `${kind} ${bytes / 1e6} MB, ${sessions} session${sessions === 1 ? '' : 's'}`;
       rows.push({ row, sessions });
-      for (let repetition = 0; repetition < scale.repetitions; repetition += 1) {
+      for (let repetition = 0; repetition < repetitions; repetition += 1) {
         for (const subject of context.subjects) {
           const seconds = await printAtOnce(context, subject, sessions, [file, tail]);
           const rate = (sessions * bytes) / 1e6 / seconds;

@@ -20,6 +20,7 @@ export class RoostSubject implements DurableSubject {
   readonly #directory: string;
   readonly #state: string;
   #connection: NodeConnection | undefined;
+  #started = false;
   /** Every server process seen, for an end by force. */
   #processes: readonly number[] = [];
 
@@ -33,6 +34,7 @@ export class RoostSubject implements DurableSubject {
   }
 
   async prepare(): Promise<void> {
+    this.#started = true;
     await run(this.#launch('up'));
     await this.serverProcesses();
   }
@@ -101,10 +103,12 @@ export class RoostSubject implements DurableSubject {
   }
 
   async teardown(): Promise<void> {
-    if (this.#processes.length === 0) return;
+    if (!this.#started) return;
+    this.#started = false;
     await this.serverProcesses().catch(() => undefined);
     this.#connection?.close();
-    await run(this.#launch('--no-start', 'down', '--sessions')).catch(() => undefined);
+    // Starts a node when there is none: only a node ends sessions.
+    await run(this.#launch('down', '--sessions')).catch(() => undefined);
     // Keepers without sessions wait a while for another node: not for us.
     const left = () => this.#processes.filter(isAlive);
     for (const pid of left()) process.kill(pid, 'SIGTERM');
