@@ -72,7 +72,8 @@ export class Screen {
     this.#links = new Hyperlinks(this.terminal, this.internals);
     this.terminal.onData(answer);
     this.terminal.onTitleChange((title) => {
-      const shown = title.slice(0, TITLE_CHARACTERS_MAX);
+      // An empty title is none: drawing it would wipe the name that the user's terminal has.
+      const shown = title.slice(0, TITLE_CHARACTERS_MAX) || null;
       if (shown === this.#title) return;
       this.#title = shown;
       changed();
