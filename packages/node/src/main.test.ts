@@ -1,4 +1,4 @@
-import { rmSync, statSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { processStart } from '@roost/keeper/processes';
@@ -156,6 +156,29 @@ describe('the node as a process', () => {
     }
     expect(text).toBe(expected.map((line) => `${line}\n`).join(''));
     client.close();
+  });
+
+  it('reports what was lost when node and keeper were both killed, and starts anew', async () => {
+    const node = await start();
+    const client = await TestClient.connect(socket());
+    const session = await client.call('session.spawn', {
+      directory: home.path,
+      launch: { kind: 'command', command: ['bash', '-c', "trap '' HUP; sleep 1000"] },
+    });
+    const keepers = home.keepers;
+    await kill(node);
+    for (const { pid } of keepers) process.kill(pid, 'SIGKILL');
+    await waitFor(() => home.keepers.length === 0, 'the keepers to end');
+    await start();
+    const after = await TestClient.connect(socket());
+    const { sessions } = await after.call('session.list', { includeEnded: true });
+    expect(sessions).toMatchObject([{ id: session.id, status: 'lost', endReason: 'keeper-died' }]);
+    await waitFor(() => processStart(session.pid!) === null, 'leftovers to end');
+    const left = readdirSync(join(home.path, 'keepers')).filter((name) =>
+      keepers.some(({ id }) => name === `${id}.sock`),
+    );
+    expect(left).toEqual([]);
+    after.close();
   });
 
   it('refuses a home that is too long for a socket, and says the limit', async () => {

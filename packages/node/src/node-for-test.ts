@@ -68,11 +68,8 @@ export class TestHome {
       return [];
     }
     return names.flatMap((name) => {
-      const identity = JSON.parse(readFileSync(join(directory, name), 'utf8')) as {
-        pid: number;
-        processStart: string;
-      };
-      const runs = processStart(identity.pid) === identity.processStart;
+      const identity = readIdentity(join(directory, name));
+      const runs = identity !== null && processStart(identity.pid) === identity.processStart;
       return runs ? [{ id: name.slice(0, 16), pid: identity.pid }] : [];
     });
   }
@@ -84,6 +81,15 @@ export class TestHome {
     }
     await waitFor(() => this.keepers.length === 0, 'keepers to end');
     rmSync(this.path, { recursive: true, force: true });
+  }
+}
+
+/** null while it is being written, or when it has just gone. */
+function readIdentity(path: string): { pid: number; processStart: string } | null {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as { pid: number; processStart: string };
+  } catch {
+    return null;
   }
 }
 

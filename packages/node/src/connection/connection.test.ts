@@ -59,6 +59,15 @@ describe('a connection', () => {
     expect(await closed).toBe(1006);
   });
 
+  it('is cut off when it never says hello, and only then', async () => {
+    const silent = await raw();
+    const polite = await raw();
+    polite.socket.send(JSON.stringify(hello));
+    expect(await silent.closed).toBe(1006);
+    expect(polite.socket.readyState).toBe(WebSocket.OPEN);
+    polite.socket.close();
+  });
+
   it('is refused when it shares no protocol version', async () => {
     const { socket, frames, closed } = await raw();
     socket.send(JSON.stringify({ ...hello, protocol: { min: 7, max: 9 } }));

@@ -84,7 +84,7 @@ export class Connection implements Caller {
       send: (event, sent) =>
         this.#socket.send(JSON.stringify({ kind: 'event', event } satisfies NodeFrame), sent),
       unreadBytes: () => this.#socket.bufferedAmount,
-      overflow: () => this.#close(TRY_AGAIN_LATER, 'events were not read'),
+      giveUp: () => this.#close(TRY_AGAIN_LATER, 'events cannot be delivered'),
     });
   }
 

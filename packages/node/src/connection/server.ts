@@ -125,12 +125,13 @@ export class ConnectionServer {
       return;
     }
     this.#raw += 1;
-    const timer = setTimeout(() => socket.destroy(), HELLO_TIMEOUT_MS);
+    const timer = setTimeout(() => {
+      if (connectionOf.get(socket)?.welcomed !== true) socket.destroy();
+    }, HELLO_TIMEOUT_MS);
     socket.once('close', () => {
       this.#raw -= 1;
       clearTimeout(timer);
     });
-    helloTimers.set(socket, timer);
   }
 
   #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
@@ -143,24 +144,23 @@ export class ConnectionServer {
       }
       this.#connections.set(webSocket, connection);
       webSocket.once('close', () => this.#connections.delete(webSocket));
-      this.#watchHello(socket, connection);
+      connectionOf.set(socket, connection);
+      boundHello(socket, connection);
     });
-  }
-
-  /** Until hello has passed, a peer gets little time and little memory. */
-  #watchHello(socket: Socket, connection: Connection): void {
-    const start = socket.bytesRead;
-    const onData = () => {
-      if (connection.welcomed) {
-        clearTimeout(helloTimers.get(socket));
-        socket.off('data', onData);
-      } else if (socket.bytesRead - start > 2 * HELLO_BYTES_MAX) socket.destroy();
-    };
-    socket.on('data', onData);
   }
 }
 
-const helloTimers = new WeakMap<Socket, NodeJS.Timeout>();
+const connectionOf = new WeakMap<Socket, Connection>();
+
+/** Until hello has passed, a peer gets little memory. */
+function boundHello(socket: Socket, connection: Connection): void {
+  const start = socket.bytesRead;
+  const onData = () => {
+    if (connection.welcomed) socket.off('data', onData);
+    else if (socket.bytesRead - start > 2 * HELLO_BYTES_MAX) socket.destroy();
+  };
+  socket.on('data', onData);
+}
 
 function inodeOf(path: string): number | null {
   try {

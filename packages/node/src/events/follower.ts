@@ -15,8 +15,8 @@ export interface EventSink {
   /** `sent` is called when the bytes have left the process, with an error when they never will. */
   send(event: NodeEvent, sent?: (error?: Error | null) => void): void;
   unreadBytes(): number;
-  /** The reader is too slow for live events; nothing is sent any more. */
-  overflow(): void;
+  /** Nothing is sent any more: the reader is too slow for live events, or the journal cannot be read. */
+  giveUp(): void;
 }
 
 export class EventFollower {
@@ -31,7 +31,9 @@ export class EventFollower {
     this.#sink = sink;
     this.#last = after;
     // Not at once: the answer to the request goes first.
-    setImmediate(() => void this.#replay());
+    setImmediate(() => {
+      this.#replay().catch(() => this.#giveUp());
+    });
   }
 
   stop(): void {
@@ -52,6 +54,11 @@ export class EventFollower {
     }
   }
 
+  #giveUp(): void {
+    this.stop();
+    this.#sink.giveUp();
+  }
+
   #sendPage(page: readonly NodeEvent[]): Promise<void> {
     return new Promise((resolve) => {
       for (const [index, event] of page.entries()) {
@@ -68,8 +75,7 @@ export class EventFollower {
   #live(event: NodeEvent): void {
     if (this.#stopped || event.sequence <= this.#last) return;
     if (this.#sink.unreadBytes() > UNREAD_EVENT_BYTES_MAX) {
-      this.stop();
-      this.#sink.overflow();
+      this.#giveUp();
       return;
     }
     this.#last = event.sequence;

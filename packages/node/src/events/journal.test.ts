@@ -73,7 +73,7 @@ describe('the journal', () => {
         if (sent !== undefined) setImmediate(() => sent());
       },
       unreadBytes: () => 0,
-      overflow: () => expect.unreachable(),
+      giveUp: () => expect.unreachable(),
     });
     for (let turns = 0; turns < 50; turns += 1) await turn();
     append(2);
@@ -90,7 +90,7 @@ describe('the journal', () => {
     new EventFollower(source, 0, {
       send: () => (sent += 1),
       unreadBytes: () => UNREAD_EVENT_BYTES_MAX + 1,
-      overflow: () => (overflowed += 1),
+      giveUp: () => (overflowed += 1),
     });
     await turn();
     append(5);

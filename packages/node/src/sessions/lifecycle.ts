@@ -46,8 +46,8 @@ export interface LifecycleOptions {
 }
 
 export class SessionLifecycle implements KeeperEvents {
-  /** Sessions whose spawn call is under way. */
-  readonly spawning = new Set<string>();
+  /** Sessions whose spawn call is under way, with the end of that. */
+  readonly spawning = new Map<string, Promise<void>>();
   readonly #store: Store;
   readonly #output: PipeOutput;
   readonly #sessionsDirectory: string;
@@ -103,9 +103,9 @@ export class SessionLifecycle implements KeeperEvents {
     this.#end(sessionId, { status: 'failed', end_reason: 'spawn-failed' });
   }
 
-  /** Waits a while for the end of a session to be stored, when that is under way. */
+  /** Waits a while for the start or the end of a session to be stored, when either is under way. */
   async settle(sessionId: string): Promise<void> {
-    const work = this.#collecting.get(sessionId);
+    const work = this.spawning.get(sessionId) ?? this.#collecting.get(sessionId);
     if (work !== undefined) await Promise.race([work, delay(SETTLE_MS, undefined, { ref: false })]);
   }
 
@@ -118,7 +118,7 @@ export class SessionLifecycle implements KeeperEvents {
     const actions = planReconcile({
       rows,
       evidence,
-      spawning: this.spawning,
+      spawning: new Set(this.spawning.keys()),
       removed: removedSessions(this.#store),
     });
     for (const action of actions) this.#apply(action, link);
@@ -156,6 +156,10 @@ export class SessionLifecycle implements KeeperEvents {
       (row.status === 'running' || row.status === 'stopping') && row.pid === child.pid;
     const known = findSession(this.#store.sql, sessionId);
     if (known === null || isTold(known)) return;
+    this.#log.info(
+      { sessionId, name: known.name, provider: known.provider, childPid: child.pid },
+      'session runs',
+    );
     this.#outcomes.write((transaction) => {
       const row = findSession(transaction.sql, sessionId);
       if (row === null || row.status === 'exited' || isTold(row)) return;
@@ -214,6 +218,7 @@ export class SessionLifecycle implements KeeperEvents {
       const reason = row.stop_requested === 1 ? 'stopped' : null;
       changeSession(transaction, row, { ...exitChange(child), end_reason: reason });
     });
+    this.#log.info({ sessionId, exit: child.exit }, 'session ended');
     this.#output.finish(sessionId);
     await link.release(sessionId);
   }

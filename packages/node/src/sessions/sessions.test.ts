@@ -227,6 +227,29 @@ describe('sessions on a real keeper', () => {
     expect(await run(['sleep', '1000'])).toMatchObject({ status: 'running' });
   });
 
+  it('types twenty texts sent at once whole and in order', async () => {
+    const session = await run(['bash', '-c', 'stty -echo; echo ready; cat']);
+    await waitFor(async () => (await screenOf(session)).includes('ready'), 'cat');
+    const texts = Array.from({ length: 20 }, (_, index) => `${index} ${'x'.repeat(60)}`);
+    const send = (text: string) =>
+      client.call('session.input', { sessionId: session.id, text, framing: 'literal', submit: true });
+    await Promise.all(texts.map(send));
+    await waitFor(async () => (await screenOf(session, 100)).includes(texts[19]!), 'the last text', 25_000);
+    const lines = (await screenOf(session, 100)).split('\n');
+    expect(lines.filter((line) => line.includes('xxx'))).toEqual(texts);
+  });
+
+  it('lets a forced stop overtake a gentle one', async () => {
+    const session = await run(['bash', '-c', "trap '' TERM HUP; echo ready; while :; do sleep 0.1; done"]);
+    await waitFor(async () => (await screenOf(session)).includes('ready'), 'the trap');
+    const gentle = client.call('session.stop', { sessionId: session.id, graceMs: 60_000 });
+    const forced = await client.call('session.stop', { sessionId: session.id, force: true });
+    expect(forced.session).toMatchObject({ status: 'exited', endReason: 'stopped' });
+    expect((await gentle).session.status).toBe('exited');
+    const again = await client.call('session.stop', { sessionId: session.id });
+    expect(again).toMatchObject({ forced: false, processesEnded: 0 });
+  });
+
   it('says why a launch cannot be', async () => {
     expect(await failureOf(run(['no-such-program-here']))).toBe('command-not-found');
     const inside = {

@@ -34,7 +34,7 @@ import {
 } from './session-table.ts';
 
 /** Milliseconds for the keeper's answer to a spawn. */
-const SPAWN_MS = 20_000;
+const SPAWN_MS = 10_000;
 
 export interface SpawnScene {
   readonly store: Store;
@@ -156,7 +156,8 @@ async function start(
   { row, note }: Intent,
   { request, launch, link }: { request: SpawnRequest; launch: Launch; link: KeeperLink },
 ): Promise<void> {
-  lifecycle.spawning.add(row.id);
+  let settled: () => void = () => undefined;
+  lifecycle.spawning.set(row.id, new Promise((resolve) => (settled = resolve)));
   try {
     const state = await link.call(
       'spawn',
@@ -192,5 +193,7 @@ async function start(
     }
     lifecycle.refused(row.id);
     throw new FailureError('spawn-failed', { ...error.failure.details, sessionId: row.id }, { cause: error });
+  } finally {
+    settled();
   }
 }

@@ -31,6 +31,9 @@ export async function stopSession(
   };
   const grace = force ? 0 : graceMs;
 
+  find();
+  // One that is being started is stopped as soon as it runs.
+  if (lifecycle.spawning.has(sessionId)) await lifecycle.settle(sessionId);
   const row = find();
   if (!isLive(row)) {
     const outcome = await endLeftovers(row, grace);
@@ -56,6 +59,13 @@ export async function stopSession(
     await lifecycle.settle(sessionId);
     return { session: view(), forced, processesEnded };
   } catch (error) {
+    if (error instanceof FailureError && error.failure.code === 'unknown-session') {
+      // Ended, stored and released meanwhile; or never started, which a fresh look at the keeper's children tells.
+      await lifecycle.settle(sessionId);
+      if (!isLive(find())) return { session: view(), forced: false, processesEnded: 0 };
+      link.reconnect();
+      throw link.unavailable(error);
+    }
     const outcomeKnown = error instanceof FailureError && error.failure.code !== 'keeper-unavailable';
     if (outcomeKnown) {
       store.transact((transaction) => {
