@@ -3,7 +3,7 @@
  * leaves no process behind.
  */
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Session } from '@roost/protocol';
@@ -151,21 +151,24 @@ export class RoostHome implements AsyncDisposable {
     rmSync(this.root, { recursive: true, force: true });
   }
 
-  /** Node and keepers of this state directory, found by their arguments. */
+  /** Node and keepers of this state directory: whatever holds a file of it open. Their titles hide their arguments. */
   daemons(): number[] {
     return listed('/proc')
       .filter((name) => /^\d+$/.test(name))
       .map(Number)
-      .filter((pid) => {
-        try {
-          const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-          return (
-            /(node|keeper)\.js$/.test(words[1] ?? '') && words.some((word) => word.startsWith(this.home))
-          );
-        } catch {
-          return false;
-        }
-      });
+      .filter((pid) =>
+        listed(`/proc/${pid}/fd`).some((descriptor) =>
+          linkTarget(`/proc/${pid}/fd/${descriptor}`).startsWith(`${this.home}/`),
+        ),
+      );
+  }
+}
+
+function linkTarget(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
   }
 }
 
