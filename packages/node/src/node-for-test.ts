@@ -24,7 +24,7 @@ const repository = fileURLToPath(new URL('../../../', import.meta.url));
 let built: Promise<string> | null = null;
 
 /** A directory with node.js and keeper.js, bundled once for each test process. */
-export function bundles(): Promise<string> {
+function bundles(): Promise<string> {
   built ??= (async () => {
     const directory = mkdtempSync(join(repository, 'node_modules', '.cache', 'roost-node-test-'));
     process.on('exit', () => rmSync(directory, { recursive: true, force: true }));

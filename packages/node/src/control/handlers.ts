@@ -10,7 +10,7 @@ export interface Caller {
   readonly signal: AbortSignal;
 }
 
-export type Handler<Name extends OperationName> = (
+type Handler<Name extends OperationName> = (
   params: Params<Name>,
   caller: Caller,
 ) => Result<Name> | Promise<Result<Name>>;

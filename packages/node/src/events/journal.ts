@@ -5,7 +5,7 @@ import { EventBody, type NodeEvent } from '@roost/protocol';
 import type { Store } from '../store/store.ts';
 
 /** Events kept: some weeks of a busy machine, about 60 MB. */
-export const JOURNAL_EVENTS_MAX = 100_000;
+const JOURNAL_EVENTS_MAX = 100_000;
 /** Events forgotten at once; also how far the journal may exceed its bound. */
 const PRUNE_BATCH = 2_000;
 /** Characters of bodies in one page: well below the largest frame. */

@@ -30,7 +30,7 @@ export function homePaths(home: string): HomePaths {
   };
 }
 
-export function keeperSocket(paths: HomePaths, keeperId: string): string {
+function keeperSocket(paths: HomePaths, keeperId: string): string {
   return join(paths.keepers, `${keeperId}.sock`);
 }
 

@@ -67,19 +67,27 @@ export class KeeperPool {
 
   /** A keeper for one session, with a place reserved: `reserved` is to be lowered by the caller, whatever comes. */
   async place(): Promise<KeeperLink> {
-    for (;;) {
+    for (let mayStart = true; ;) {
       const serving = this.#serving();
       const { keeperId, startAnother } = placeSession(
         serving.map((link) => ({ id: link.id, sessions: link.load })),
         this.#options.keepersMax,
       );
       const link = this.get(keeperId);
-      if (link !== null) {
-        if (startAnother) this.#startInBackground();
-        link.reserved += 1;
-        return link;
+      if (startAnother === 'now' && mayStart) {
+        try {
+          await this.#start();
+        } catch (error) {
+          if (link === null) throw error;
+          this.#options.log.error({ err: error }, 'another keeper could not be started');
+          mayStart = false;
+        }
+        continue;
       }
-      await this.#start();
+      if (link === null) throw new FailureError('keeper-unavailable');
+      if (startAnother === 'ahead') this.#startInBackground();
+      link.reserved += 1;
+      return link;
     }
   }
 

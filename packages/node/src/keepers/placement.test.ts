@@ -6,22 +6,23 @@ const keepers = (...sessions: number[]) =>
 
 describe('placing a session', () => {
   it.each([
-    ['no keeper: one is started', keepers(), 4, { keeperId: null, startAnother: true }],
-    ['room in the only one: it is used', keepers(3), 4, { keeperId: 'k0', startAnother: false }],
+    ['no keeper: one is started', keepers(), 4, { keeperId: null, startAnother: 'now' }],
+    ['room in the only one: it is used', keepers(2), 4, { keeperId: 'k0', startAnother: 'no' }],
     [
-      'the only one busy: another is started, nobody waits for it',
-      keepers(4),
+      'the last place of the only one: another is started beside',
+      keepers(3),
       4,
-      { keeperId: 'k0', startAnother: true },
+      { keeperId: 'k0', startAnother: 'ahead' },
     ],
-    ['one of two busy: the other is used', keepers(9, 1), 4, { keeperId: 'k1', startAnother: false }],
+    ['the only one busy: another is started first', keepers(4), 4, { keeperId: 'k0', startAnother: 'now' }],
+    ['one of two busy: the other is used', keepers(9, 1), 4, { keeperId: 'k1', startAnother: 'no' }],
     [
       'all busy and as many as may be: the least busy',
       keepers(9, 6, 7),
       3,
-      { keeperId: 'k1', startAnother: false },
+      { keeperId: 'k1', startAnother: 'no' },
     ],
-    ['equally busy: the first', keepers(5, 5), 2, { keeperId: 'k0', startAnother: false }],
+    ['equally busy: the first', keepers(5, 5), 2, { keeperId: 'k0', startAnother: 'no' }],
   ])('%s', (_, serving, keepersMax, expected) => {
     expect(placeSession(serving, keepersMax)).toEqual(expected);
   });

@@ -1,8 +1,8 @@
 // Where a new session goes. One keeper at first, so an idle machine pays for one; another when all are busy, so one crash or one
 // flood does not hurt all; after that the least busy.
 
-/** Live sessions at which another keeper is wanted. */
-const SESSIONS_BEFORE_ANOTHER = 4;
+/** Live sessions at which a keeper is busy. */
+const BUSY_SESSIONS = 4;
 
 export interface KeeperLoad {
   readonly id: string;
@@ -13,7 +13,10 @@ export interface KeeperLoad {
 export interface Placement {
   /** null: none serves yet. */
   readonly keeperId: string | null;
-  readonly startAnother: boolean;
+  /**
+   * `now`: before this session, which stays where it is put. `ahead`: beside it, so that the next one need not wait.
+   */
+  readonly startAnother: 'no' | 'ahead' | 'now';
 }
 
 /** `serving`: connected keepers of this build. */
@@ -22,7 +25,9 @@ export function placeSession(serving: readonly KeeperLoad[], keepersMax: number)
     (best, one) => (best === null || one.sessions < best.sessions ? one : best),
     null,
   );
-  if (least === null) return { keeperId: null, startAnother: true };
-  const busy = least.sessions >= SESSIONS_BEFORE_ANOTHER;
-  return { keeperId: least.id, startAnother: busy && serving.length < keepersMax };
+  if (least === null) return { keeperId: null, startAnother: 'now' };
+  const keeperId = least.id;
+  if (serving.length >= keepersMax || least.sessions + 1 < BUSY_SESSIONS)
+    return { keeperId, startAnother: 'no' };
+  return { keeperId, startAnother: least.sessions < BUSY_SESSIONS ? 'ahead' : 'now' };
 }

@@ -3,7 +3,7 @@
 import type { ChildState } from '@roost/keeper/wire';
 import { LIVE_STATUSES, type SessionStatus } from '@roost/protocol';
 
-export interface RowFacts {
+interface RowFacts {
   readonly id: string;
   readonly status: SessionStatus;
 }

@@ -16,8 +16,8 @@ import { join } from 'node:path';
 import type { PipeStream } from '@roost/keeper/wire';
 
 /** Bytes of one segment, and segments kept: 64 MiB a stream. */
-export const SEGMENT_BYTES = 8 * 1024 * 1024;
-export const SEGMENTS_KEPT = 8;
+const SEGMENT_BYTES = 8 * 1024 * 1024;
+const SEGMENTS_KEPT = 8;
 
 interface Segment {
   readonly start: number;
