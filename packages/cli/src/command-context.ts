@@ -2,9 +2,9 @@
  * What a command may use of the world: its streams, its environment, and one connection to the node, opened on first use
  * and closed by the program. Commands know no other way to the outside.
  */
-import { type NodeConnection, type OpenedNode } from '@roost/client';
-import { type Session } from '@roost/protocol';
-import { type GlobalOptions } from './global-options.ts';
+import type { NodeConnection, OpenedNode } from '@roost/client';
+import type { Session } from '@roost/protocol';
+import type { GlobalOptions } from './global-options.ts';
 import { VERSION } from './version.ts';
 
 export interface Terminal {

@@ -2,8 +2,8 @@
  * Every command with its one-line summary and where its code lies. Only the command that was asked for is loaded; the
  * others are known by these lines alone.
  */
-import { type Command } from 'commander';
-import { type CommandContext } from './command-context.ts';
+import type { Command } from 'commander';
+import type { CommandContext } from './command-context.ts';
 
 export interface CommandModule {
   /** Adds arguments, options and the action to `command`. */

@@ -1,6 +1,6 @@
 /** Commands on several sessions: each is tried, each failure is reported, and one failure makes the command fail. */
-import { type Session } from '@roost/protocol';
-import { type CommandContext } from './command-context.ts';
+import type { Session } from '@roost/protocol';
+import type { CommandContext } from './command-context.ts';
 import { describeFailure } from './failure-report.ts';
 
 export async function forEachSession(

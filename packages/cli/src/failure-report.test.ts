@@ -9,6 +9,12 @@ test('code and sentence come first, then what to try', () => {
   ]);
 });
 
+test('what was refused is named before what to try', () => {
+  expect(describeFailure(new FailureError('unknown-session', { selector: 'x' }))[1]).toBe(
+    '  x: roost ls --all   lists them',
+  );
+});
+
 test('an ambiguous name lists its candidates', () => {
   const error = new FailureError('ambiguous-session', { candidates: ['a 12ab', 'a 12cd'] });
   expect(describeFailure(error)[1]).toBe('  one of: a 12ab, a 12cd');

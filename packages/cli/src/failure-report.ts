@@ -62,6 +62,9 @@ const HINTS: Readonly<Partial<Record<FailureCode, Hint>>> = {
   'attach-refused': 'try again',
 };
 
+/** Details that name what was refused, the most telling first. */
+const SUBJECTS = ['selector', 'name', 'command', 'provider', 'directory', 'root', 'workspaceId', 'operation'];
+
 /** The lines for standard error. */
 export function describeFailure(error: unknown): string[] {
   const failure = failureOf(error);
@@ -70,8 +73,10 @@ export function describeFailure(error: unknown): string[] {
     return [`roost: internal-error: ${printable(message)}`, '  try: roost doctor'];
   }
   const first = `roost: ${failure.code}: ${printable(failure.message)}`;
-  const hint = hintFor(failure);
-  return hint === undefined ? [first] : [first, `  ${printable(hint)}`];
+  const details = failure.details ?? {};
+  const subject = SUBJECTS.map((key) => text(details, key)).find((value) => value !== undefined);
+  const second = [subject, hintFor(failure)].filter((part) => part !== undefined).join(': ');
+  return second === '' ? [first] : [first, `  ${printable(second)}`];
 }
 
 function hintFor(failure: Failure): string | undefined {

@@ -5,7 +5,7 @@
 import { attachTerminal } from '@roost/client';
 import { FailureError, type Session } from '@roost/protocol';
 import { ShownOutput } from './attach/shown-output.ts';
-import { type CommandContext } from './command-context.ts';
+import type { CommandContext } from './command-context.ts';
 import { EscapeStripper } from './escape-stripper.ts';
 
 /** Size of a watcher: it changes nothing. */

@@ -3,7 +3,7 @@
  * it. Sessions outlive it here as well.
  */
 import { spawn } from 'node:child_process';
-import { type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { nodeEnvironment, nodeSocketPath } from '@roost/client';
 
 export interface ForegroundOptions {

@@ -1,7 +1,7 @@
 /** Output of a pipe session, page by page; a reader that is slower than the program slows the reading, not the program. */
 import { once } from 'node:events';
 import { FailureError, WAIT_MS_MAX, type Result, type Session } from '@roost/protocol';
-import { type CommandContext } from './command-context.ts';
+import type { CommandContext } from './command-context.ts';
 
 export interface PipeLogsOptions {
   readonly stream: 'stdout' | 'stderr';

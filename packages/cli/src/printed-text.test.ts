@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Session } from '@roost/protocol';
+import type { Session } from '@roost/protocol';
 import { paletteFor } from './paint.ts';
 import { lastLines } from './pipe-logs.ts';
 import { describeAge, describeBytes } from './quantities.ts';

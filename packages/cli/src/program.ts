@@ -6,7 +6,7 @@ import { Command, CommanderError } from 'commander';
 import { CommandContext, type Terminal } from './command-context.ts';
 import { COMMANDS, pickCommand } from './command-names.ts';
 import { describeFailure } from './failure-report.ts';
-import { type GlobalOptions } from './global-options.ts';
+import type { GlobalOptions } from './global-options.ts';
 import { splitPassedThrough } from './operands.ts';
 import { UsageError } from './usage-error.ts';
 import { VERSION } from './version.ts';

@@ -1,6 +1,6 @@
 /** How a session stands, in a few words: the state, and how it ended where that is known. */
 import type { Session } from '@roost/protocol';
-import { type Paint, type Palette } from './paint.ts';
+import type { Paint, Palette } from './paint.ts';
 
 export function describeStatus(session: Session): string {
   switch (session.status) {

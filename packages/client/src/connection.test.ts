@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Request } from '@roost/protocol';
+import type { Request } from '@roost/protocol';
 import { connectNode } from './connection.ts';
 import { FakeNode, scratchDirectory, WELCOME, type FakeConnection } from './testing/fake-node.ts';
 
@@ -25,8 +25,9 @@ async function connected(onRequest: (request: Request, connection: FakeConnectio
   return connectNode({ socketPath, client });
 }
 
-const code = (value: string) =>
-  expect.objectContaining({ failure: expect.objectContaining({ code: value }) });
+/** Matches a failure by its code. */
+const code = (value: string): unknown => expect.objectContaining({ failure: withCode(value) }) as unknown;
+const withCode = (value: string): unknown => expect.objectContaining({ code: value }) as unknown;
 
 describe('requests', () => {
   test('resolve with the result as its schema reads it, each to its own answer in any order', async () => {

@@ -26,6 +26,9 @@ export const WELCOME_TIMEOUT_MS = 3_000;
 /** Milliseconds that a request may take unless it names its own deadline. */
 export const REQUEST_TIMEOUT_MS = 30_000;
 
+/** Compiling a schema costs more than a command's few answers gain by it. */
+const ONE_SHOT = { jitless: true };
+
 export interface ConnectOptions {
   readonly socketPath: string;
   /** Milliseconds until the welcome. */
@@ -150,7 +153,7 @@ function parseFrame(data: WebSocket.RawData): NodeFrame | undefined {
   } catch {
     return undefined;
   }
-  return NodeFrame.safeParse(value).data;
+  return NodeFrame.safeParse(value, ONE_SHOT).data;
 }
 
 class OpenConnection implements NodeConnection {
@@ -198,7 +201,7 @@ class OpenConnection implements NodeConnection {
           reject(outcome.error instanceof Error ? outcome.error : new Error(String(outcome.error)));
           return;
         }
-        const parsed = OPERATIONS[name].result.safeParse(outcome.result);
+        const parsed = OPERATIONS[name].result.safeParse(outcome.result, ONE_SHOT);
         // The declaration of `name` is where both the schema and the type come from.
         if (parsed.success) resolve(parsed.data as Result<Name>);
         else reject(new FailureError('internal-error', { operation: name }, { cause: parsed.error }));

@@ -3,7 +3,7 @@
  * the last event that was delivered, so that none is missing and none comes twice.
  */
 import { FailureError, type NodeEvent } from '@roost/protocol';
-import { type NodeConnection } from './connection.ts';
+import type { NodeConnection } from './connection.ts';
 
 export interface FollowOptions {
   /** Opens a connection of its own for the stream. */

@@ -102,7 +102,7 @@ test('a node that does not become ready in time failed to start', async () => {
 });
 
 test('a node that hangs is reported, and no second one is started', async () => {
-  const script = daemon(`${LOCKED}`);
+  const script = daemon(LOCKED);
   await startNode({ home, script }).catch(() => undefined);
   const started = readFileSync(join(home, 'starts'), 'utf8').length;
   const node = await FakeNode.listen({ socketPath: join(home, 'node.sock'), welcomes: false });

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { Failure, FailureError } from '@roost/protocol';
 import { assertSocketPath, systemCode } from './open-socket.ts';
 import { nodeSocketPath } from './home.ts';

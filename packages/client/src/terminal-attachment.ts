@@ -2,7 +2,7 @@
  * The client's end of the terminal lane. It goes straight to the keeper's socket, so that a restart of the node does not
  * even interrupt it. Nothing is delivered before `start`, and nothing after `closed`, which comes exactly once.
  */
-import { type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { FAILURE_CODES, FailureError, type FailureCode } from '@roost/protocol';
 import {
   FrameReader,

@@ -3,9 +3,9 @@
  */
 import { attachTerminal, type TerminalAttachment } from '@roost/client';
 import { FailureError, type Session } from '@roost/protocol';
-import { type CommandContext } from '../command-context.ts';
+import type { CommandContext } from '../command-context.ts';
 import { describeEnd, describeStatus, isLive } from '../session-status.ts';
-import { type DetachKey } from './detach-key-name.ts';
+import type { DetachKey } from './detach-key-name.ts';
 import { DetachKeys, type KeyAction } from './detach-keys.ts';
 import { RawTerminal } from './raw-terminal.ts';
 import { ShownOutput } from './shown-output.ts';

@@ -6,7 +6,7 @@
  * Terminals report keys in three ways, and the program in the session chooses which: a control byte, `CSI 92;5u` (kitty
  * keyboard protocol, with alternates, lock modifiers and press/release on top), `CSI 27;5;92~` (modifyOtherKeys).
  */
-import { type DetachKey } from './detach-key-name.ts';
+import type { DetachKey } from './detach-key-name.ts';
 
 export type KeyAction =
   | { readonly kind: 'send'; readonly bytes: Uint8Array }

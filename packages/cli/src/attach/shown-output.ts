@@ -2,7 +2,7 @@
  * Counts what the output has really taken. Only that is acknowledged, so that a slow terminal makes the keeper skip to a
  * fresh screen instead of filling our memory.
  */
-import { type Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 
 /** Bytes shown after which the keeper hears of it at once. */
 const ACKNOWLEDGE_BYTES = 32 * 1024;

@@ -1,7 +1,7 @@
 /** `roost api`: any operation of the node, with JSON in and JSON out. */
-import { type Command } from 'commander';
+import type { Command } from 'commander';
 import { FailureError, OPERATIONS, isOperationName } from '@roost/protocol';
-import { type CommandContext } from '../command-context.ts';
+import type { CommandContext } from '../command-context.ts';
 import { readAll } from '../read-all.ts';
 import { readSeconds } from '../operands.ts';
 import { UsageError } from '../usage-error.ts';

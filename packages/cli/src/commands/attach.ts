@@ -1,8 +1,8 @@
 /** `roost attach`: brings a session to this terminal. */
-import { type Command } from 'commander';
+import type { Command } from 'commander';
 import { attachSession } from '../attach/attach-session.ts';
 import { parseDetachKey } from '../attach/detach-key-name.ts';
-import { type CommandContext } from '../command-context.ts';
+import type { CommandContext } from '../command-context.ts';
 import { UsageError } from '../usage-error.ts';
 
 export function define(command: Command, context: CommandContext): void {

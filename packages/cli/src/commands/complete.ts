@@ -1,6 +1,6 @@
 /** `roost __complete -- WORDS...`: candidates for the last word, one a line. Never starts a node, never says why not. */
 import { Command } from 'commander';
-import { type CommandContext } from '../command-context.ts';
+import type { CommandContext } from '../command-context.ts';
 import { COMMANDS, pickCommand } from '../command-names.ts';
 
 /** What the next operand of a command is. */

@@ -1,6 +1,6 @@
 /** `roost completion`: a script for the shell, which asks `roost __complete` for candidates. */
 import { Argument, type Command } from 'commander';
-import { type CommandContext } from '../command-context.ts';
+import type { CommandContext } from '../command-context.ts';
 
 const SCRIPTS = {
   bash: String.raw`# roost completion for bash: eval "$(roost completion bash)"

@@ -1,6 +1,6 @@
 /** `roost doctor`: looks at everything that has to be in place, and says what to do about what is not. */
-import { type Command } from 'commander';
-import { type CommandContext } from '../command-context.ts';
+import type { Command } from 'commander';
+import type { CommandContext } from '../command-context.ts';
 import { examine, type Finding } from '../doctor/examine.ts';
 import { paletteFor } from '../paint.ts';
 import { printable } from '../printable.ts';

@@ -1,7 +1,7 @@
 /** `roost down`: stops the node and waits until it is gone, so that the next `roost up` starts a new one. */
-import { type Command } from 'commander';
+import type { Command } from 'commander';
 import { FailureError } from '@roost/protocol';
-import { type CommandContext } from '../command-context.ts';
+import type { CommandContext } from '../command-context.ts';
 
 /** Milliseconds that a node may take to end after it said that it would. */
 const GONE_WAIT_MS = 15_000;

@@ -1,8 +1,8 @@
 /** `roost events`: the durable journal, as it stands or as it grows. */
-import { type Command } from 'commander';
-import { type NodeConnection } from '@roost/client';
+import type { Command } from 'commander';
+import type { NodeConnection } from '@roost/client';
 import { EVENTS_PAGE_MAX, type NodeEvent } from '@roost/protocol';
-import { type CommandContext } from '../command-context.ts';
+import type { CommandContext } from '../command-context.ts';
 import { readInteger } from '../operands.ts';
 import { printable } from '../printable.ts';
 import { describeStatus } from '../session-status.ts';

@@ -1,6 +1,6 @@
 /** `roost interrupt`: Ctrl-C in a terminal session, SIGINT to a pipe session. */
-import { type Command } from 'commander';
-import { type CommandContext } from '../command-context.ts';
+import type { Command } from 'commander';
+import type { CommandContext } from '../command-context.ts';
 
 export function define(command: Command, context: CommandContext): void {
   command.argument('<session>', 'name, id, or unique beginning of an id').action(async (selector: string) => {

@@ -2,9 +2,9 @@
  * `roost logs`: what a session wrote. Of a terminal session the text of its screen and scrollback, of a pipe session the
  * bytes as they came.
  */
-import { type Command } from 'commander';
+import type { Command } from 'commander';
 import { FailureError, SCREEN_LINES_MAX, type Session } from '@roost/protocol';
-import { type CommandContext } from '../command-context.ts';
+import type { CommandContext } from '../command-context.ts';
 import { interruption } from '../interruption.ts';
 import { readCount } from '../operands.ts';
 import { screenText } from '../screen-text.ts';

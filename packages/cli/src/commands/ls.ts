@@ -1,7 +1,7 @@
 /** `roost ls`: the sessions as a table that fits the terminal. */
-import { type Command } from 'commander';
-import { type Session } from '@roost/protocol';
-import { type CommandContext } from '../command-context.ts';
+import type { Command } from 'commander';
+import type { Session } from '@roost/protocol';
+import type { CommandContext } from '../command-context.ts';
 import { paletteFor, type Palette } from '../paint.ts';
 import { describeAge, describeBytes } from '../quantities.ts';
 import { describeStatus, statusPaint } from '../session-status.ts';

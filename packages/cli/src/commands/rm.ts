@@ -1,6 +1,6 @@
 /** `roost rm`: forgets ended sessions and what is kept of them. */
-import { type Command } from 'commander';
-import { type CommandContext } from '../command-context.ts';
+import type { Command } from 'commander';
+import type { CommandContext } from '../command-context.ts';
 import { forEachSession } from '../each-session.ts';
 
 export function define(command: Command, context: CommandContext): void {

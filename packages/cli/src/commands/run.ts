@@ -1,7 +1,7 @@
 /** `roost run`: starts a session, and brings it to this terminal unless asked otherwise. */
-import { type Command } from 'commander';
+import type { Command } from 'commander';
 import { resolve } from 'node:path';
-import { type CommandContext } from '../command-context.ts';
+import type { CommandContext } from '../command-context.ts';
 import { readEnvironment, readLaunch, readName, readSize } from '../operands.ts';
 
 /** Milliseconds that a spawn may take: a provider may have to be looked up on a slow disk, a keeper to be started. */

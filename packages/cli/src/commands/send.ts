@@ -1,6 +1,6 @@
 /** `roost send`: types or pastes a text into a session, as one unit. */
-import { type Command } from 'commander';
-import { type CommandContext } from '../command-context.ts';
+import type { Command } from 'commander';
+import type { CommandContext } from '../command-context.ts';
 import { readAll } from '../read-all.ts';
 
 /** Milliseconds for one text: a program that reads slowly is waited for. */

@@ -1,6 +1,6 @@
 /** `roost status`: what the node is and holds. */
-import { type Command } from 'commander';
-import { type CommandContext } from '../command-context.ts';
+import type { Command } from 'commander';
+import type { CommandContext } from '../command-context.ts';
 import { describeAge, describeBytes } from '../quantities.ts';
 
 export function define(command: Command, context: CommandContext): void {

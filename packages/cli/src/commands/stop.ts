@@ -1,7 +1,7 @@
 /** `roost stop`: ends sessions with every process that they started. */
-import { type Command } from 'commander';
+import type { Command } from 'commander';
 import { STOP_GRACE_MS_DEFAULT, STOP_GRACE_MS_MAX } from '@roost/protocol';
-import { type CommandContext } from '../command-context.ts';
+import type { CommandContext } from '../command-context.ts';
 import { forEachSession } from '../each-session.ts';
 import { readSeconds } from '../operands.ts';
 import { describeStatus } from '../session-status.ts';

@@ -1,6 +1,6 @@
 /** `roost up`: starts the node, or finds it, and tells where it listens. */
-import { type Command } from 'commander';
-import { type CommandContext } from '../command-context.ts';
+import type { Command } from 'commander';
+import type { CommandContext } from '../command-context.ts';
 import { VERSION } from '../version.ts';
 
 export function define(command: Command, context: CommandContext): void {

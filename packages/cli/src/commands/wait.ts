@@ -1,7 +1,7 @@
 /** `roost wait`: returns when a session has ended; how it ended is printed, and is not this command's exit code. */
-import { type Command } from 'commander';
+import type { Command } from 'commander';
 import { FailureError, WAIT_MS_MAX, type Session } from '@roost/protocol';
-import { type CommandContext } from '../command-context.ts';
+import type { CommandContext } from '../command-context.ts';
 import { readSeconds } from '../operands.ts';
 import { describeStatus, isLive } from '../session-status.ts';
 

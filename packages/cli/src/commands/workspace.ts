@@ -1,8 +1,8 @@
 /** `roost workspace`: the directories that sessions belong to. */
 import { resolve } from 'node:path';
-import { type Command } from 'commander';
-import { type Workspace } from '@roost/protocol';
-import { type CommandContext } from '../command-context.ts';
+import type { Command } from 'commander';
+import type { Workspace } from '@roost/protocol';
+import type { CommandContext } from '../command-context.ts';
 import { paletteFor } from '../paint.ts';
 import { describeAge } from '../quantities.ts';
 import { layOutTable, type Column } from '../table.ts';

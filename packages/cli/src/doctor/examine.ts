@@ -1,5 +1,5 @@
 /** The findings in the order in which one depends on another; a later one is not looked at when it cannot hold. */
-import { type CommandContext } from '../command-context.ts';
+import type { CommandContext } from '../command-context.ts';
 import { examineHome } from './home-findings.ts';
 import { examineNativeParts } from './native-findings.ts';
 import { examineNode } from './node-findings.ts';

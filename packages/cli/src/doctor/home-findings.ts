@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { nodeSocketPath, SOCKET_PATH_BYTES_MAX } from '@roost/client';
-import { type Finding } from './examine.ts';
+import type { Finding } from './examine.ts';
 
 /** Bytes of free disk below which a busy machine soon has none. */
 const FREE_BYTES_LOW = 200 * 1024 * 1024;

@@ -1,5 +1,5 @@
 /** The two parts that are machine code: that they load on this machine, and do the least that is asked of them. */
-import { type Finding } from './examine.ts';
+import type { Finding } from './examine.ts';
 
 /** Milliseconds for starting and ending one process in a terminal. */
 const SPAWN_WAIT_MS = 5_000;

@@ -1,8 +1,8 @@
 /** The node and its keepers, asked over the socket as any client would. */
-import { type CommandContext } from '../command-context.ts';
+import type { CommandContext } from '../command-context.ts';
 import { describeFailure } from '../failure-report.ts';
 import { VERSION } from '../version.ts';
-import { type Finding } from './examine.ts';
+import type { Finding } from './examine.ts';
 
 export async function* examineNode(context: CommandContext): AsyncGenerator<Finding, void, void> {
   const subject = 'node';

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { type Finding } from './examine.ts';
+import type { Finding } from './examine.ts';
 
 const AGENT_PROGRAMS = ['claude', 'codex'];
 /** Milliseconds; agents that are scripts take a second or two to say their version. */
