@@ -5,7 +5,7 @@
 import type { Command } from 'commander';
 import type { CommandContext } from './command-context.ts';
 
-export interface CommandModule {
+interface CommandModule {
   /** Adds arguments, options and the action to `command`. */
   define(command: Command, context: CommandContext): void;
 }

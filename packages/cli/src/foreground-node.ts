@@ -4,7 +4,8 @@
  */
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { nodeEnvironment, nodeSocketPath } from '@roost/client';
+import { nodeEnvironment, nodeSocketPath, parseReadyLine } from '@roost/client';
+import { describeFailure } from './failure-report.ts';
 
 export interface ForegroundOptions {
   readonly home: string;
@@ -31,17 +32,18 @@ export function runForeground(options: ForegroundOptions): Promise<number> {
     };
     for (const signal of FORWARDED) process.on(signal, forward);
     let line = '';
+    let refused: Error | undefined;
     const pipe = child.stdio[3] as Readable | null;
     pipe?.setEncoding('utf8').on('data', (chunk: string) => {
       line += chunk;
       if (!line.includes('\n')) return;
       pipe.removeAllListeners('data');
       pipe.resume();
-      const ready = line.startsWith('{"ready":true');
+      const outcome = parseReadyLine(line.slice(0, line.indexOf('\n')));
       const socket = nodeSocketPath(home);
-      if (ready)
-        onReady(json ? `${JSON.stringify({ home, socket, pid: child.pid })}\n` : `listening at ${socket}\n`);
-      else process.stderr.write(failureText(line));
+      if (outcome !== 'ready') refused = outcome;
+      else if (json) onReady(`${JSON.stringify({ home, socket, pid: child.pid })}\n`);
+      else onReady(`listening at ${socket}\n`);
     });
     const finish = (): void => {
       for (const signal of FORWARDED) process.off(signal, forward);
@@ -52,22 +54,10 @@ export function runForeground(options: ForegroundOptions): Promise<number> {
     });
     child.once('exit', (code) => {
       finish();
+      // The node has said itself why: only the hint is missing.
+      const [, hint] = refused === undefined ? [] : describeFailure(refused);
+      if (hint !== undefined) process.stderr.write(`${hint}\n`);
       resolve(code === 0 ? 0 : 1);
     });
   });
-}
-
-function failureText(line: string): string {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (typeof value === 'object' && value !== null && 'failure' in value) {
-      const { failure } = value;
-      if (typeof failure === 'object' && failure !== null && 'code' in failure && 'message' in failure) {
-        return `roost: ${String(failure.code)}: ${String(failure.message)}\n`;
-      }
-    }
-  } catch {
-    // Said below.
-  }
-  return 'roost: node-start-failed: the node said something else than ready\n';
 }

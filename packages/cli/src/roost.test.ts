@@ -320,3 +320,28 @@ describe('attached', () => {
     expect(await run.ended).toMatchObject({ exitCode: 1 });
   });
 });
+
+test('a node in the foreground says where it listens, keeps its place, and ends with the signal', async () => {
+  const other = await mkdtemp(join(tmpdir(), 'roost-home-'));
+  const start = () =>
+    spawn(process.execPath, [built.script, 'up', '--foreground', '--home', other], { env: environment() });
+  const first = start();
+  try {
+    let out = '';
+    first.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+    await expect.poll(() => out, { timeout: 10_000 }).toBe(`listening at ${join(other, 'node.sock')}\n`);
+    const second = start();
+    let err = '';
+    second.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+    expect(await new Promise((resolve) => second.once('close', resolve))).toBe(1);
+    expect(err).toMatch(/^roost: node-already-running: .*\n {2}.*roost doctor\n$/);
+    const { keepers } = await json<NodeStatus>('status', '--json', '--home', other);
+    first.kill('SIGTERM');
+    expect(await new Promise((resolve) => first.once('close', resolve))).toBe(0);
+    for (const { pid } of keepers) kill(pid, 'SIGKILL');
+    expect((await roost('ls', '--no-start', '--home', other)).code).toBe(1);
+  } finally {
+    first.kill('SIGTERM');
+    await rm(other, { recursive: true, force: true, maxRetries: 5 });
+  }
+});

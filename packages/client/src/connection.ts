@@ -24,7 +24,7 @@ import { createConnection } from 'node:net';
 /** Milliseconds that a node may take to say welcome before it counts as hanging. */
 export const WELCOME_TIMEOUT_MS = 3_000;
 /** Milliseconds that a request may take unless it names its own deadline. */
-export const REQUEST_TIMEOUT_MS = 30_000;
+const REQUEST_TIMEOUT_MS = 30_000;
 
 /** Compiling a schema costs more than a command's few answers gain by it. */
 const ONE_SHOT = { jitless: true };

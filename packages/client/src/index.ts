@@ -2,7 +2,7 @@ export { connectNode, type ConnectOptions, type NodeConnection, type RequestOpti
 export { followEvents, type FollowOptions } from './follow-events.ts';
 export { nodeSocketPath, resolveHome, SOCKET_PATH_BYTES_MAX } from './home.ts';
 export { openNode, type OpenedNode, type OpenNodeOptions } from './open-node.ts';
-export { nodeEnvironment, startNode, type StartOptions } from './start-node.ts';
+export { nodeEnvironment, parseReadyLine, startNode, type StartOptions } from './start-node.ts';
 export {
   attachTerminal,
   type AttachOptions,

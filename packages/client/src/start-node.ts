@@ -84,7 +84,7 @@ export function nodeEnvironment(
   return { ...Object.fromEntries(kept), ROOST_PROCESS: 'node' };
 }
 
-/** The node writes one line: `{"ready":true}` or `{"failure":{...}}`. A node that dies first closes the pipe. */
+/** A node that dies before it wrote its line closes the pipe. */
 function readReadyLine(pipe: Readable, waitMs: number, log: string): Promise<void> {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -111,16 +111,17 @@ function readReadyLine(pipe: Readable, waitMs: number, log: string): Promise<voi
         if (text.length > READY_LINE_BYTES_MAX) pipe.destroy();
         return;
       }
-      const failure = readFailure(text.slice(0, end));
+      const outcome = parseReadyLine(text.slice(0, end));
       finish(() => {
-        if (failure === 'ready') resolve();
-        else reject(failure);
+        if (outcome === 'ready') resolve();
+        else reject(outcome);
       });
     });
   });
 }
 
-function readFailure(line: string): 'ready' | FailureError {
+/** What the node writes when it is ready, or cannot be: `{"ready":true}` or `{"failure":{...}}`. */
+export function parseReadyLine(line: string): 'ready' | FailureError {
   let value: unknown;
   try {
     value = JSON.parse(line);

@@ -10,7 +10,7 @@ export interface DetachKey {
   readonly codePoint: number;
 }
 
-export const DEFAULT_DETACH_KEY = 'ctrl-\\';
+const DEFAULT_DETACH_KEY = 'ctrl-\\';
 
 /** Enter, Tab and Escape are control keys, too, and nobody could type them any more. */
 const TAKEN = new Set(['m', 'i', '[']);
