@@ -92,4 +92,31 @@ describe('InputQueue', () => {
     await vi.advanceTimersByTimeAsync(100);
     expect(state.taken.length).toBe(1024 * 1024);
   });
+
+  it('keeps a million single keys at the price of their bytes, in order', async () => {
+    const { state, tryWrite } = terminal(0);
+    const queue = new InputQueue(tryWrite);
+    const before = process.memoryUsage();
+    const key = (index: number) => String.fromCharCode(97 + (index % 26));
+    for (let index = 0; index < 1_000_000; index += 1) queue.type(Buffer.from(key(index)));
+    const after = process.memoryUsage();
+    // Ten times the bytes, for what the keys themselves left to be collected.
+    expect(after.arrayBuffers - before.arrayBuffers).toBeLessThan(10 * 1024 * 1024);
+    state.room = Infinity;
+    await vi.advanceTimersByTimeAsync(100);
+    expect(state.taken).toBe(Array.from({ length: 1_000_000 }, (_, index) => key(index)).join(''));
+  });
+
+  it('keeps keystrokes for a program that reads nothing, and tells whoever sent something behind them', async () => {
+    const { state, tryWrite } = terminal(0);
+    const queue = new InputQueue(tryWrite);
+    queue.type(Buffer.from('keys'));
+    const stuck = queue.submit([write('job')]).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(INPUT_STALL_MS + 100);
+    expect(await stuck).toBeInstanceOf(InputStalled);
+    state.room = Infinity;
+    queue.type(Buffer.from(' more'));
+    await vi.advanceTimersByTimeAsync(100);
+    expect(state.taken).toBe('keys more');
+  });
 });

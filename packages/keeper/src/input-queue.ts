@@ -1,9 +1,11 @@
 /**
  * One writer per child. A job (all writes of one request) is never interleaved with another; keystrokes of the driver
  * queue behind it. Writing never blocks the process: a full terminal is tried again with growing pauses, and a program
- * that takes nothing for `INPUT_STALL_MS` fails the job, so that its sender learns it and the queue goes on.
+ * that takes nothing for `INPUT_STALL_MS` fails the first job that waits, so that its sender learns it. Keystrokes have no
+ * sender that waits: they stay.
  */
 import type { InputWrite } from './input-preparation.ts';
+import { TypedKeys } from './typed-keys.ts';
 
 /** Milliseconds without any progress after which a program counts as not reading. */
 export const INPUT_STALL_MS = 30_000;
@@ -31,6 +33,7 @@ export class InputClosed extends Error {
 }
 
 interface Job {
+  readonly kind: 'job';
   readonly writes: readonly InputWrite[];
   readonly resolve: (bytesWritten: number) => void;
   readonly reject: (error: Error) => void;
@@ -43,7 +46,7 @@ interface Job {
 
 export class InputQueue {
   readonly #tryWrite: TryWrite;
-  readonly #jobs: Job[] = [];
+  readonly #jobs: (Job | TypedKeys)[] = [];
   #timer: NodeJS.Timeout | null = null;
   #retryMs = RETRY_MS_MIN;
   #stalledSince: number | null = null;
@@ -58,7 +61,7 @@ export class InputQueue {
   submit(writes: readonly InputWrite[]): Promise<number> {
     if (this.#closed) return Promise.reject(new InputClosed('the child has ended'));
     return new Promise((resolve, reject) => {
-      this.#jobs.push({ writes, resolve, reject, index: 0, offset: 0, written: 0, due: false });
+      this.#jobs.push({ kind: 'job', writes, resolve, reject, index: 0, offset: 0, written: 0, due: false });
       if (this.#timer === null) this.#run();
     });
   }
@@ -68,10 +71,15 @@ export class InputQueue {
     if (this.#closed || bytes.length === 0) return;
     if (this.#keystrokesWaiting + bytes.length > KEYSTROKES_WAITING_MAX) return;
     this.#keystrokesWaiting += bytes.length;
-    const done = () => {
-      this.#keystrokesWaiting -= bytes.length;
-    };
-    this.submit([{ bytes: Buffer.from(bytes), delayBeforeMs: 0 }]).then(done, done);
+    const last = this.#jobs.at(-1);
+    if (last?.kind === 'keys') {
+      last.add(bytes);
+      return;
+    }
+    const keys = new TypedKeys();
+    keys.add(bytes);
+    this.#jobs.push(keys);
+    if (this.#timer === null) this.#run();
   }
 
   /** Ahead of everything queued, between two chunks: for an interrupt. False when it could not be written at once. */
@@ -83,58 +91,69 @@ export class InputQueue {
     this.#closed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    for (const job of this.#jobs.splice(0)) job.reject(new InputClosed('the child has ended'));
+    for (const job of this.#jobs.splice(0))
+      if (job.kind === 'job') job.reject(new InputClosed('the child has ended'));
   }
 
   #run(): void {
     for (;;) {
       const job = this.#jobs[0];
       if (job === undefined) return;
-      const write = job.writes[job.index];
-      if (write === undefined) {
+      const bytes = job.kind === 'keys' ? job.next() : job.writes[job.index]?.bytes.subarray(job.offset);
+      if (bytes === undefined || (job.kind === 'keys' && bytes.length === 0)) {
         this.#jobs.shift();
-        job.resolve(job.written);
+        if (job.kind === 'job') job.resolve(job.written);
         continue;
       }
-      if (!job.due && write.delayBeforeMs > 0) {
+      if (job.kind === 'job' && !job.due) {
         job.due = true;
-        this.#later(write.delayBeforeMs);
-        return;
+        const { delayBeforeMs = 0 } = job.writes[job.index] ?? {};
+        if (delayBeforeMs > 0) {
+          this.#later(delayBeforeMs);
+          return;
+        }
       }
-      const count = this.#tryWrite(write.bytes.subarray(job.offset, job.offset + CHUNK_BYTES));
+      const count = this.#tryWrite(bytes.subarray(0, CHUNK_BYTES));
       if (count === null) {
         this.close();
         return;
       }
-      if (count === 0) {
-        if (this.#waitOrGiveUp(job)) return;
-        continue;
+      if (count === 0 && bytes.length > 0) {
+        this.#failAfterStall();
+        if (this.#jobs[0] !== job) continue;
+        this.#later(this.#retryMs);
+        this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MS_MAX);
+        return;
       }
       this.#retryMs = RETRY_MS_MIN;
       this.#stalledSince = null;
-      job.offset += count;
-      job.written += count;
-      if (job.offset === write.bytes.length) {
-        job.index += 1;
-        job.offset = 0;
-        job.due = false;
-      }
+      this.#advance(job, count);
     }
   }
 
-  /** True when a retry is scheduled; false when the job was given up and the next one may go. */
-  #waitOrGiveUp(job: Job): boolean {
+  #advance(job: Job | TypedKeys, count: number): void {
+    if (job.kind === 'keys') {
+      job.advance(count);
+      this.#keystrokesWaiting -= count;
+      return;
+    }
+    job.offset += count;
+    job.written += count;
+    if (job.offset < (job.writes[job.index]?.bytes.length ?? 0)) return;
+    job.index += 1;
+    job.offset = 0;
+    job.due = false;
+  }
+
+  /** Nothing was taken: when it has been so for too long, the first job in the queue is given up. */
+  #failAfterStall(): void {
     const now = performance.now();
     this.#stalledSince ??= now;
-    if (now - this.#stalledSince > INPUT_STALL_MS) {
-      this.#jobs.shift();
-      this.#stalledSince = null;
-      job.reject(new InputStalled(job.written));
-      return false;
-    }
-    this.#later(this.#retryMs);
-    this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MS_MAX);
-    return true;
+    if (now - this.#stalledSince <= INPUT_STALL_MS) return;
+    const index = this.#jobs.findIndex(({ kind }) => kind === 'job');
+    const [job] = index < 0 ? [] : this.#jobs.splice(index, 1);
+    this.#stalledSince = null;
+    if (job?.kind === 'job') job.reject(new InputStalled(job.written));
   }
 
   #later(ms: number): void {
