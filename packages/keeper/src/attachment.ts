@@ -19,6 +19,8 @@ const OUTPUT_FRAME_BYTES = 128 * 1024;
 const RESYNC_LAG_BYTES = 128 * 1024;
 /** Milliseconds between two fresh screens for one client: a slow link is not filled with repaints. */
 const RESYNC_INTERVAL_MS = 50;
+/** Unsent bytes above which a change of role waits: only the newest counts. */
+const ROLE_WAITING_BYTES_MAX = 1024 * 1024;
 
 /** What an attachment needs of the session that it shows. */
 export interface AttachedSession {
@@ -40,6 +42,7 @@ export class Attachment {
   #behind = false;
   #lastScreenAt = 0;
   #resyncTimer: NodeJS.Timeout | null = null;
+  #owedRole: RoleChange | null = null;
   #closed = false;
 
   constructor(options: {
@@ -56,6 +59,12 @@ export class Attachment {
     this.#window = options.window;
     this.#columns = options.columns;
     this.#rows = options.rows;
+    options.socket.on('drain', () => {
+      const owed = this.#owedRole;
+      this.#owedRole = null;
+      if (owed !== null) this.sendRole(owed);
+      this.flush();
+    });
   }
 
   get size(): { columns: number; rows: number } {
@@ -78,7 +87,11 @@ export class Attachment {
   }
 
   sendRole(change: RoleChange): void {
-    this.#write(encodeJsonFrame(TerminalFrameKind.role, change));
+    if (this.#socket.writableLength <= ROLE_WAITING_BYTES_MAX) {
+      this.#write(encodeJsonFrame(TerminalFrameKind.role, change));
+      return;
+    }
+    this.#owedRole = change;
   }
 
   /** Sends what the window allows of the bytes that came since. */
@@ -93,7 +106,7 @@ export class Attachment {
         this.#resyncWhenShown();
         return;
       }
-      const room = this.#window - this.#inFlight;
+      const room = this.#window - this.#unshown;
       if (room <= 0) {
         if (lag > RESYNC_LAG_BYTES) this.#behind = true;
         return;
@@ -136,8 +149,13 @@ export class Attachment {
     this.#resyncTimer = null;
   }
 
+  /** What this process still holds was not shown, whatever was acknowledged. */
+  get #unshown(): number {
+    return Math.max(this.#inFlight, this.#socket.writableLength);
+  }
+
   #resyncWhenShown(): void {
-    if (this.#inFlight > this.#window / 8 || this.#resyncTimer !== null) return;
+    if (this.#unshown > this.#window / 8 || this.#resyncTimer !== null) return;
     const wait = this.#lastScreenAt + RESYNC_INTERVAL_MS - performance.now();
     if (wait <= 0) {
       this.sendScreen(0);
