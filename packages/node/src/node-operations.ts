@@ -1,5 +1,4 @@
 // The operations on the node itself.
-import { setTimeout as delay } from 'node:timers/promises';
 import { FailureError, STOP_GRACE_MS_DEFAULT } from '@roost/protocol';
 import type { Handlers } from './control/handlers.ts';
 import type { Journal } from './events/journal.ts';
@@ -23,6 +22,8 @@ export interface NodeScene extends StopScene {
 
 /** Names that a failed stop tells. */
 const NAMES_TOLD_MAX = 16;
+/** Times that new sessions are looked for while all are being stopped. */
+const STOP_ROUNDS = 3;
 
 export function nodeOperations(scene: NodeScene): Pick<Handlers, 'node.status' | 'node.shutdown'> {
   const { store, identity, paths } = scene;
@@ -53,22 +54,25 @@ export function nodeOperations(scene: NodeScene): Pick<Handlers, 'node.status' |
   };
 }
 
-/** Ends every session, or refuses and leaves the node running. */
+/** Ends every session, also those that came meanwhile, or refuses and leaves the node running. */
 async function stopAll(scene: NodeScene): Promise<number> {
-  const rows = listSessions(scene.store.sql, false, -1);
   const failed: string[] = [];
-  await Promise.all(
-    rows.map(async ({ id, name }) => {
-      try {
-        await stopSession(scene, { sessionId: id, force: false, graceMs: STOP_GRACE_MS_DEFAULT });
-      } catch {
-        failed.push(name);
-      }
-    }),
-  );
+  let stopped = 0;
+  for (let round = 0; round < STOP_ROUNDS && failed.length === 0; round += 1) {
+    const rows = listSessions(scene.store.sql, false, -1);
+    if (rows.length === 0) return stopped;
+    await Promise.all(
+      rows.map(async ({ id, name }) => {
+        try {
+          await stopSession(scene, { sessionId: id, force: false, graceMs: STOP_GRACE_MS_DEFAULT });
+          stopped += 1;
+        } catch {
+          failed.push(name);
+        }
+      }),
+    );
+  }
   if (failed.length > 0)
     throw new FailureError('stop-incomplete', { sessions: failed.slice(0, NAMES_TOLD_MAX) });
-  // Ends are stored a moment after they are told.
-  for (let waits = 0; waits < 100 && countSessions(scene.store.sql).live > 0; waits += 1) await delay(20);
-  return rows.length;
+  return stopped;
 }

@@ -8,10 +8,12 @@ import type { Log } from '../log.ts';
 import { randomHexId } from '../node-identity.ts';
 import { KeeperFiles } from './keeper-files.ts';
 import { KeeperLink, type KeeperEvents } from './keeper-link.ts';
-import { placeSession } from './placement.ts';
+import { placeSession, surplusKeepers } from './placement.ts';
 
 /** Milliseconds that a status of the node waits for one keeper. */
 const STATUS_MS = 500;
+/** Milliseconds between looks for keepers that are not needed any more. */
+const SURPLUS_LOOK_MS = 15_000;
 
 export interface KeeperPoolOptions {
   readonly directory: string;
@@ -28,12 +30,17 @@ export class KeeperPool {
   readonly #options: KeeperPoolOptions;
   readonly #files: KeeperFiles;
   readonly #links = new Map<string, KeeperLink>();
+  /** When a keeper was first seen without a session. */
+  readonly #idleSince = new WeakMap<KeeperLink, number>();
+  readonly #surplusTimer: NodeJS.Timeout;
   #starting: Promise<void> | null = null;
   #closed = false;
 
   constructor(options: KeeperPoolOptions) {
     this.#options = options;
     this.#files = new KeeperFiles(options.directory);
+    this.#surplusTimer = setInterval(() => this.#letSurplusGo(), SURPLUS_LOOK_MS);
+    this.#surplusTimer.unref();
   }
 
   /** Dials every keeper that left a trace, all at once; returns when each has answered, died, or been slow. */
@@ -94,9 +101,28 @@ export class KeeperPool {
   /** An empty keeper of another build is let go. */
   #retireIfDrained(link: KeeperLink): void {
     if (this.#isServing(link) || !link.isConnected || link.children.size > 0) return;
-    this.#options.log.info({ keeperId: link.id }, 'a drained keeper is let go');
+    this.#letGo(link);
+  }
+
+  /** Without child and connection it ends by itself. */
+  #letGo(link: KeeperLink): void {
+    this.#options.log.info({ keeperId: link.id }, 'an empty keeper is let go');
     link.close();
     this.#links.delete(link.id);
+  }
+
+  #letSurplusGo(): void {
+    const now = performance.now();
+    const loads = this.#serving().map((link) => {
+      const sessions = Math.max(link.load, link.children.size);
+      const idleSince = sessions > 0 ? now : (this.#idleSince.get(link) ?? now);
+      this.#idleSince.set(link, idleSince);
+      return { id: link.id, sessions, idleMs: now - idleSince };
+    });
+    for (const id of surplusKeepers(loads)) {
+      const link = this.get(id);
+      if (link !== null) this.#letGo(link);
+    }
   }
 
   async views(): Promise<KeeperView[]> {
@@ -118,6 +144,7 @@ export class KeeperPool {
   /** Lets go of all keepers; they go on. Waits for a start under way, so that none is left that nobody knows. */
   async close(timeoutMs: number): Promise<void> {
     this.#closed = true;
+    clearInterval(this.#surplusTimer);
     for (const link of this.#links.values()) link.close();
     if (this.#starting !== null) {
       await Promise.race([

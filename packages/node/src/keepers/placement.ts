@@ -31,3 +31,18 @@ export function placeSession(serving: readonly KeeperLoad[], keepersMax: number)
     return { keeperId, startAnother: 'no' };
   return { keeperId, startAnother: least.sessions < BUSY_SESSIONS ? 'ahead' : 'now' };
 }
+
+/** Milliseconds without a session after which a keeper may be more than is needed: sessions come in waves. */
+const SURPLUS_AFTER_MS = 60_000;
+
+/** Keepers that are let go: idle for long, while another one has room. */
+export function surplusKeepers(serving: readonly (KeeperLoad & { readonly idleMs: number })[]): string[] {
+  const hasRoom = (one: KeeperLoad) => one.sessions + 1 < BUSY_SESSIONS;
+  const surplus: string[] = [];
+  for (const { id, sessions, idleMs } of serving) {
+    if (sessions > 0 || idleMs < SURPLUS_AFTER_MS) continue;
+    if (serving.some((other) => other.id !== id && hasRoom(other) && !surplus.includes(other.id)))
+      surplus.push(id);
+  }
+  return surplus;
+}

@@ -51,7 +51,13 @@ export class Store {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Folds the log into the file, so that the file alone is a whole copy. */
   close(): void {
+    try {
+      this.sql.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch {
+      // A full disk: the log stays, and is read at the next start.
+    }
     this.sql.close();
   }
 
