@@ -11,3 +11,4 @@ export {
   type MockModelServerOptions,
   startMockModelServer,
 } from './mock-server/server.ts';
+export * from './real-cli.ts';

@@ -77,17 +77,27 @@ export class TerminalForTest {
   }
 
   /** Waits until the output so far satisfies the condition; the deadline's error shows the screen. */
-  async waitFor(what: string, condition: (raw: string) => boolean, deadlineMs = 10_000): Promise<void> {
+  waitFor(what: string, condition: (raw: string) => boolean, deadlineMs = 10_000): Promise<void> {
+    return this.#waitUntil(what, () => Promise.resolve(condition(this.#raw)), deadlineMs);
+  }
+
+  /** The same for the visible screen. */
+  waitForScreen(what: string, condition: (screen: string) => boolean, deadlineMs = 10_000): Promise<void> {
+    return this.#waitUntil(what, async () => condition(await this.read()), deadlineMs);
+  }
+
+  async #waitUntil(what: string, isTrue: () => Promise<boolean>, deadlineMs: number): Promise<void> {
     const deadline = performance.now() + deadlineMs;
-    while (!condition(this.#raw)) {
+    while (!(await isTrue())) {
       if (performance.now() > deadline)
         throw new Error(`no ${what} within ${deadlineMs} ms; the screen:\n${await this.read()}`);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }
 
+  /** The child leads a process group of its own; launchers keep their native child in it. */
   async close(): Promise<void> {
-    if (!this.#exited) this.process.kill('SIGKILL');
+    if (!this.#exited) process.kill(-this.process.pid, 'SIGKILL');
     await this.exit;
     this.screen.dispose();
   }

@@ -1,0 +1,8 @@
+// The real CLIs, run against the mock model server: installation, scratch homes, first-run screens.
+export { type RealCli, type RealCliName, RegistryUnreachable, ensureRealCli } from './real-cli/install.ts';
+export { type HomeOptions, claudeEnvironment, codexHome } from './real-cli/homes.ts';
+export {
+  type FirstRunOptions,
+  type FirstRunPassed,
+  passFirstRunScreens,
+} from './real-cli/first-run-screens.ts';
