@@ -6,7 +6,15 @@ export default defineConfig({
     sequence: { shuffle: true },
     reporters: ['default', './scripts/summary-reporter.mjs'],
     projects: [
-      { test: { name: 'unit', include: ['packages/*/src/**/*.test.ts', 'bench/**/*.test.ts'], testTimeout: 30_000 } },
+      {
+        test: {
+          name: 'unit',
+          include: ['packages/*/src/**/*.test.ts', 'bench/**/*.test.ts'],
+          setupFiles: ['test/support/property-seed.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 30_000,
+        },
+      },
       {
         test: {
           name: 'e2e',

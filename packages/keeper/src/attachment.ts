@@ -76,12 +76,12 @@ export class Attachment {
     this.#rows = rows;
   }
 
-  /** Draws the whole screen; raw output follows from there on. */
+  /** Draws the whole screen; raw output follows from there on, unless so much is unparsed that another screen is due. */
   sendScreen(scrollbackLines: number): void {
-    const screen = this.#session.snapshot(scrollbackLines);
-    this.#send(TerminalFrameKind.screen, screen);
-    this.#sentOffset = this.#session.parsedOffset;
-    this.#behind = false;
+    const { ring, parsedOffset } = this.#session;
+    this.#send(TerminalFrameKind.screen, this.#session.snapshot(scrollbackLines));
+    this.#sentOffset = parsedOffset;
+    this.#behind = ring.end - parsedOffset > RESYNC_LAG_BYTES;
     this.#lastScreenAt = performance.now();
     this.flush();
   }
@@ -94,23 +94,20 @@ export class Attachment {
     this.#owedRole = change;
   }
 
-  /** Sends what the window allows of the bytes that came since. */
+  /** Sends what the window allows of the bytes that came since. A lag that the ring no longer holds is over the limit. */
   flush(): void {
     if (this.#closed) return;
     const { ring } = this.#session;
     for (;;) {
       const lag = ring.end - this.#sentOffset;
       if (lag === 0) return;
-      if (this.#sentOffset < ring.floor) this.#behind = true;
+      if (lag > RESYNC_LAG_BYTES) this.#behind = true;
       if (this.#behind) {
         this.#resyncWhenShown();
         return;
       }
       const room = this.#window - this.#unshown;
-      if (room <= 0) {
-        if (lag > RESYNC_LAG_BYTES) this.#behind = true;
-        return;
-      }
+      if (room <= 0) return;
       const count = Math.min(lag, room, OUTPUT_FRAME_BYTES);
       const payload = Buffer.allocUnsafe(count);
       ring.copyTo(payload, 0, this.#sentOffset, count);

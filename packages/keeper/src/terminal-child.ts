@@ -16,6 +16,12 @@ import type { ChildExit, ChildLaunch, ScreenText } from './wire.ts';
 /** Unparsed bytes at which the program is paused, and at which it goes on. Both within the ring. */
 const PAUSE_BYTES = 384 * 1024;
 const RESUME_BYTES = 128 * 1024;
+/**
+ * Output is sent on at once while there is little of it. Of a flood, what comes in one period is sent together at its end:
+ * by then a client is so far behind that a fresh screen is cheaper, for it and for us, than bytes that nobody can read.
+ */
+const FLOOD_PERIOD_MS = 8;
+const FLOOD_BYTES = 64 * 1024;
 /** A sequence longer than this is parsed in pieces. */
 const SEQUENCE_BYTES_MAX = 64 * 1024;
 /** Milliseconds that an unfinished sequence from a client's keyboard may wait for its rest. */
@@ -59,6 +65,8 @@ export class TerminalChild implements AttachedSession, PumpSource {
   #driver: Client | null = null;
   #parsedOffset = 0;
   #flushScheduled = false;
+  #periodStart = 0;
+  #periodBytes = 0;
   #exit: ChildExit | null = null;
   #over = false;
 
@@ -213,15 +221,26 @@ export class TerminalChild implements AttachedSession, PumpSource {
 
   #received(bytes: Uint8Array): void {
     this.ring.append(bytes);
-    if (!this.#flushScheduled && this.#clients.size > 0) {
-      this.#flushScheduled = true;
-      setImmediate(() => {
-        this.#flushScheduled = false;
-        for (const client of this.#clients) client.attachment.flush();
-      });
-    }
+    if (this.#clients.size > 0) this.#flushSoon(bytes.length);
     this.#pump.request(this);
     if (this.ring.end - this.#parsedOffset > PAUSE_BYTES) this.#pty.pause();
+  }
+
+  #flushSoon(bytes: number): void {
+    const now = performance.now();
+    if (now - this.#periodStart > FLOOD_PERIOD_MS) {
+      this.#periodStart = now;
+      this.#periodBytes = 0;
+    }
+    this.#periodBytes += bytes;
+    if (this.#flushScheduled) return;
+    this.#flushScheduled = true;
+    const flush = () => {
+      this.#flushScheduled = false;
+      for (const client of this.#clients) client.attachment.flush();
+    };
+    if (this.#periodBytes <= FLOOD_BYTES) setImmediate(flush);
+    else setTimeout(flush, this.#periodStart + FLOOD_PERIOD_MS - now);
   }
 
   #exited({ exitCode, exitSignal }: Omit<ChildExit, 'endedAt'>): void {

@@ -80,8 +80,7 @@ export interface ChildState {
   /** null while it runs. */
   readonly exit: ChildExit | null;
   /** First offset that the node has not acknowledged, and end of what was read (pipe). */
-  readonly output:
-    Readonly<Record<PipeStream, { readonly floor: number; readonly end: number }>> | null;
+  readonly output: Readonly<Record<PipeStream, { readonly floor: number; readonly end: number }>> | null;
 }
 
 /** What reading a screen answers: shapes as in `session.readScreen` of the protocol. */

@@ -123,22 +123,6 @@ export class Screen {
     return this.terminal.modes.bracketedPasteMode;
   }
 
-  /**
-   * True while plain text can only push lines up and out: the normal screen, lines of its full height, no insertion. Then
-   * `skippablePrefix` of what is to be written need not be written.
-   */
-  get scrollsFreely(): boolean {
-    const { scrollTop, scrollBottom } = this.internals.normal;
-    const { insertMode, wraparoundMode } = this.terminal.modes;
-    return (
-      !this.alternateScreen &&
-      scrollTop === 0 &&
-      scrollBottom === this.rows - 1 &&
-      !insertMode &&
-      wraparoundMode
-    );
-  }
-
   /** True while an attached terminal's answer to a cursor query may still arrive. */
   get cursorQueried(): boolean {
     return this.#now() - this.#cursorQueriedAt < CURSOR_ANSWER_MS;
