@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { afterAll } from 'vitest';
 import WebSocket from 'ws';
 import {
   CAPABILITIES,
@@ -22,12 +23,14 @@ import { startDaemon, type Daemon, type DaemonOptions } from './daemon.ts';
 const repository = fileURLToPath(new URL('../../../', import.meta.url));
 
 let built: Promise<string> | null = null;
+let remove: () => void = () => undefined;
+afterAll(() => remove());
 
-/** A directory with node.js and keeper.js, bundled once for each test process. */
+/** A directory with node.js and keeper.js, bundled once for each test file. */
 function bundles(): Promise<string> {
   built ??= (async () => {
     const directory = mkdtempSync(join(repository, 'node_modules', '.cache', 'roost-node-test-'));
-    process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
+    remove = () => rmSync(directory, { recursive: true, force: true });
     writeFileSync(join(directory, 'package.json'), JSON.stringify({ type: 'module' }));
     await build({
       entryPoints: {
