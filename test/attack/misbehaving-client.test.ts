@@ -17,7 +17,7 @@ import {
   openWelcomed,
   webSocketFrame,
 } from '../support/raw-web-socket.ts';
-import { RoostHome } from '../support/roost-home.ts';
+import { LAB_AGENT, RoostHome } from '../support/roost-home.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 /** The keeper's frame that holds JSON. */
@@ -284,20 +284,47 @@ describe('a client of a keeper that sends', () => {
   });
 });
 
+describe('a client of a keeper that reads nothing', () => {
+  it('and acknowledges everything, during a flood, costs bounded memory', async () => {
+    const flood = [process.execPath, LAB_AGENT, '--flood', String(attackCount(300, 40) * 1_000_000)];
+    const { id } = await roost.run('liar', ['sh', '-c', 'read go; exec "$@"', 'sh', ...flood, '--exit', '0']);
+    const { ticket } = await connection.request('session.attach', { sessionId: id, mode: 'drive' });
+    const socket = await openRaw(paths.keeper);
+    open.add(socket);
+    socket.pause();
+    const attach = { version: 1, ticket, columns: 80, rows: 24, window: 8 * MIB };
+    socket.write(encodeJsonFrame(TerminalFrameKind.attach, attach));
+    socket.write(encodeFrame(TerminalFrameKind.input, Buffer.from('\r')));
+    const everything = Buffer.alloc(4, 0xff);
+    await waitFor(
+      'the flood to end',
+      async () => {
+        socket.write(encodeFrame(TerminalFrameKind.acknowledge, everything));
+        return (await connection.request('session.wait', { sessionId: id, waitMs: 0 })).status === 'exited';
+      },
+      { timeoutMs: 120_000, everyMs: 5 },
+    );
+    await expectServed();
+    await expectNothingLeft();
+    await roost.ok(['rm', 'liar']);
+  });
+});
+
 describe('a client of the node that reads nothing', () => {
   it('of the answers to its requests is let go, and costs bounded memory', async () => {
     const socket = await openWelcomed(paths.node);
     open.add(socket);
-    let closed = false;
-    socket.on('close', () => (closed = true));
     const one = (id: number) =>
       request({ kind: 'request', id, operation: 'session.list', params: { includeEnded: true } });
-    for (let id = 0; id < 200_000 && !closed; id += 200) {
+    for (let id = 0; id < 200_000 && !socket.destroyed; id += 200) {
       const more = socket.write(Buffer.concat(Array.from({ length: 200 }, (_, index) => one(id + index))));
       // What the node does not take any more stays here.
       if (!more) await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), delay(500)]);
       if (socket.writableLength > 8 * MIB) break;
     }
+    expect(socket.destroyed || socket.writableLength > 8 * MIB, 'cut off, or no longer listened to').toBe(
+      true,
+    );
     await expectServed();
     await expectNothingLeft();
   });

@@ -12,33 +12,31 @@ const STOPPED_MS = attackCount(60_000, 8_000);
 /** A screen is parsed at tens of megabytes a second; a busy machine gets ten times that. */
 const FLOOD_TIMEOUT_MS = 60_000 + FLOOD_BYTES / 1_000;
 /**
- * Two sessions, each with a ring of 512 KiB and a screen of 5,000 lines, in a process that starts at 60 MiB and that may
- * collect its garbage late: what was measured is about 130 MiB. A backlog for one reader would be the flood's size.
+ * The keeper holds two sessions, each with a ring of 512 KiB and a screen, and starts at 55 MiB; measured are 94 MiB at
+ * most, and garbage may be collected late. A backlog for one reader would be as large as the flood.
  */
-const KEEPER_PEAK_BYTES_MAX = 256 * MIB;
-/** The node carries no terminal bytes: measured are about 90 MiB, most of it the runtime. */
+const KEEPER_PEAK_BYTES_MAX = 192 * MIB;
+/** The node carries no terminal bytes: measured are 75 MiB, most of it the runtime. */
 const NODE_PEAK_BYTES_MAX = 160 * MIB;
 /** Generous: what is measured here is that somebody is served at all. */
 const ECHO_MS_MAX = 2_000;
 
 const flood = (bytes: number) => ['node', LAB_AGENT, '--flood', String(bytes), '--say', 'flood over'];
 
-/** The neighbour answers, again and again, while the flood goes on. */
-async function neighbourAnswers(viewer: LaneViewer, until: () => boolean): Promise<number> {
-  let slowest = 0;
-  for (let round = 0; !until(); round += 1) {
-    const word = `echo-${round}`;
-    const asked = performance.now();
+/** The neighbour answers, again and again, until it is over; how often. */
+async function neighbourAnswers(viewer: LaneViewer, isOver: () => boolean): Promise<number> {
+  let rounds = 0;
+  for (; !isOver(); rounds += 1) {
+    const word = `echo-${rounds}`;
     viewer.type(`${word}\r`);
     await waitFor(
       `the neighbour to echo ${word}`,
       async () => (await viewer.lines()).filter((line) => line === word).length >= 2,
       { timeoutMs: ECHO_MS_MAX, everyMs: 10, state: () => viewer.lines() },
     );
-    slowest = Math.max(slowest, performance.now() - asked);
     await delay(100);
   }
-  return slowest;
+  return rounds;
 }
 
 describe('a reader that stops reading during a flood', () => {
@@ -66,21 +64,20 @@ describe('a reader that stops reading during a flood', () => {
     const wait = delay(STOPPED_MS).then(() => (stillStopped = false));
     await node.request('session.input', { sessionId: idOf('flood'), text: '', framing: 'raw', submit: true });
     const floodEnds = roost.screenShows('flood', /flood over$/m, FLOOD_TIMEOUT_MS).then(() => (over = true));
-    const [slowest] = await Promise.all([
+    const [rounds] = await Promise.all([
       neighbourAnswers(neighbour, () => over && !stillStopped),
       floodEnds,
       wait,
     ]);
-    console.log({ slowest, crawled: crawling.bytesRead, screens: crawling.screens });
 
+    expect(rounds).toBeGreaterThan(STOPPED_MS / ECHO_MS_MAX);
     const [keepers, nodePid] = [roost.keeperPids(), await roost.nodePid()];
-    console.log(
-      keepers.map((pid) => peakResidentBytes(pid) / MIB),
-      peakResidentBytes(nodePid) / MIB,
-    );
     for (const pid of keepers) expect(peakResidentBytes(pid)).toBeLessThan(KEEPER_PEAK_BYTES_MAX);
     expect(peakResidentBytes(nodePid)).toBeLessThan(NODE_PEAK_BYTES_MAX);
     expect(crawling.closed).toBe(false);
+    // It did read slowly: far less than was printed, and more than nothing.
+    expect(crawling.bytesRead).toBeLessThan(FLOOD_BYTES / 10);
+    expect(crawling.bytesRead).toBeGreaterThan(0);
 
     process.kill(stopped.pid, 'SIGCONT');
     crawling.hurry();

@@ -54,7 +54,6 @@ describe('spawning and stopping in a loop', () => {
       });
       expect(residentBytes(pid) - bytes, `growth of ${pid}`).toBeLessThan(GROWTH_BYTES_MAX);
     }
-    console.log(before, factsOf([nodePid, ...roost.keeperPids()]));
     expect(await roost.nodePid()).toBe(nodePid);
     expect(roost.keeperPids()).toEqual(before.slice(1).map(({ pid }) => pid));
     expect(await roost.sessions()).toEqual([]);
