@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { withFolderLock } from './folder-lock.ts';
 
 export type RealCliName = 'claude' | 'codex';
@@ -35,14 +36,14 @@ export async function ensureRealCli(
   name: RealCliName,
   { cacheDir = defaultCacheDir() }: { cacheDir?: string } = {},
 ): Promise<RealCli> {
-  const { packageName, version } = PINNED[name];
+  const { version } = PINNED[name];
   const folder = join(resolve(cacheDir), `${name}-${version}`);
   const file = join(folder, 'node_modules', '.bin', name);
   if (existsSync(file)) return { file, version };
   await mkdir(dirname(folder), { recursive: true });
   await withFolderLock(`${folder}.lock`, INSTALL_DEADLINE_MS, async () => {
     // Somebody else may have filled it while we waited.
-    if (!existsSync(file)) await install(`${packageName}@${version}`, name, folder);
+    if (!existsSync(file)) await install(name, folder);
   });
   return { file, version };
 }
@@ -54,19 +55,29 @@ function defaultCacheDir(): string {
   return join(xdg !== undefined && xdg !== '' ? xdg : join(homedir(), '.cache'), 'roost-lab');
 }
 
-async function install(specifier: string, name: RealCliName, folder: string): Promise<void> {
+async function install(name: RealCliName, folder: string): Promise<void> {
+  const { packageName, version } = PINNED[name];
   const building = await mkdtemp(`${folder}.building-`);
   try {
     // Keeps npm from looking for a project in the folders above.
     await writeFile(join(building, 'package.json'), '{"private":true}');
-    await runNpm(['install', specifier, '--save-exact'], building);
-    if (!existsSync(join(building, 'node_modules', '.bin', name)))
-      throw new Error(`${specifier} has no executable ${name}`);
+    await runNpm(['install', `${packageName}@${version}`, '--save-exact'], building);
+    await proveRuns(join(building, 'node_modules', '.bin', name), version, building);
     await rm(folder, { recursive: true, force: true });
     await rename(building, folder);
   } finally {
     await rm(building, { recursive: true, force: true });
   }
+}
+
+/** An npm that holds back install scripts leaves a stub in place of the native executable. */
+async function proveRuns(file: string, version: string, home: string): Promise<void> {
+  const { stdout } = await promisify(execFile)(file, ['--version'], {
+    env: { PATH: process.env.PATH, HOME: home },
+    timeout: 30_000,
+  });
+  if (!stdout.includes(version))
+    throw new Error(`${file} --version says ${JSON.stringify(stdout.trim())}, not ${version}`);
 }
 
 /** Scripts and optional packages carry the native executables; retries are few, so that being offline shows quickly. */
