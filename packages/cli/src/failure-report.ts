@@ -29,8 +29,12 @@ const HINTS: Readonly<Partial<Record<FailureCode, Hint>>> = {
   'node-already-running': 'it does not answer yet; try again, or look with: roost doctor',
   'home-unusable': (details) =>
     `${[text(details, 'path') ?? text(details, 'socket'), text(details, 'reason')].filter((part) => part !== undefined).join(': ')}; choose another with --home DIR or ROOST_HOME`,
-  'home-path-too-long': 'choose a shorter one with --home DIR or ROOST_HOME',
-  'database-corrupt': (details) => withPath(details, 'the node log names the copy that was kept'),
+  'home-path-too-long': ({ path, length, limit }) =>
+    typeof path === 'string' && typeof length === 'number' && typeof limit === 'number'
+      ? `${path} has ${length} bytes, at most ${limit} fit; choose a shorter directory with --home DIR or ROOST_HOME`
+      : 'choose a shorter directory with --home DIR or ROOST_HOME',
+  'database-corrupt': (details) =>
+    withPath(details, 'left as it is; restore a copy, or move node.db and node.db-wal away, then: roost up'),
   'database-too-new': 'run the newer Roost, or choose another state directory with --home DIR',
   'storage-full': 'free some space, then try again',
   'storage-failed': 'roost doctor   looks at the state directory',

@@ -7,8 +7,9 @@ import { FailureError } from '@roost/protocol';
 import { SOCKET_PATH_BYTES_MAX } from './home.ts';
 
 export function assertSocketPath(path: string): void {
-  if (Buffer.byteLength(path) > SOCKET_PATH_BYTES_MAX) {
-    throw new FailureError('home-path-too-long', { socket: path, maxBytes: SOCKET_PATH_BYTES_MAX });
+  const length = Buffer.byteLength(path);
+  if (length > SOCKET_PATH_BYTES_MAX) {
+    throw new FailureError('home-path-too-long', { path, length, limit: SOCKET_PATH_BYTES_MAX });
   }
 }
 

@@ -18,6 +18,7 @@ import { FailureError } from '@roost/protocol';
 import { systemErrorCode } from '../home/system-error.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { Sql, storageFailure } from './sql.ts';
+import { isLogPlausible } from './write-ahead-log.ts';
 
 /** 'Roos': says that an SQLite file is ours. */
 const APPLICATION_ID = 0x526f6f73;
@@ -28,11 +29,13 @@ const CHECK_ALWAYS_BYTES = 64 * 1024 * 1024;
 export function openDatabase(path: string): Sql {
   if (!existsSync(path)) createDatabase(path);
   checkFile(path);
+  if (!isLogPlausible(`${path}-wal`)) throw new FailureError('database-corrupt', { path: `${path}-wal` });
   try {
     const sql = new Sql(path);
     checkDatabase(sql);
     sql.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;');
     migrate(sql);
+    foldLog(sql);
     return sql;
   } catch (cause) {
     throw openingFailure(path, cause);
@@ -83,6 +86,15 @@ function checkFile(path: string): void {
     closeSync(descriptor);
   }
   if (head.toString('latin1') !== MAGIC) throw new FailureError('database-corrupt', { path });
+}
+
+/** What was committed before this start lies in the file itself from here on, not in the log beside it. */
+function foldLog(sql: Sql): void {
+  try {
+    sql.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch {
+    // A full disk: the log stays, and is folded in later.
+  }
 }
 
 const UserVersion = z.object({ user_version: z.int() });
