@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { TERMINAL_RESET, type NodeStatus, type Session } from '@roost/protocol';
 import { buildRoost, type BuiltRoost } from './testing/built-roost.ts';
 import { TerminalRun } from './testing/terminal-run.ts';
+import { eventually } from './testing/eventually.ts';
 
 let built: BuiltRoost;
 let home: string;
@@ -76,7 +77,7 @@ async function session(script: string, ...options: string[]): Promise<Session> {
   return json<Session>('run', '--json', '--name', name, ...options, '--', 'sh', '-c', script);
 }
 
-describe('from the command line', () => {
+describe('from the command line', { timeout: 60_000 }, () => {
   test('text that is sent is answered, and read from the screen', async () => {
     expect(await roost('run', '--detach', '--name', 'sum', '--', 'bash', '--norc')).toMatchObject({
       code: 0,
@@ -84,7 +85,7 @@ describe('from the command line', () => {
       err: '',
     });
     expect(await roost('send', 'sum', 'echo $((6*7))', '--enter')).toEqual({ code: 0, out: '', err: '' });
-    await expect.poll(async () => (await roost('logs', 'sum', '--screen')).out).toMatch(/^42$/m);
+    await eventually(async () => (await roost('logs', 'sum', '--screen')).out).toMatch(/^42$/m);
     const [listed] = (await json<Session[]>('ls', '--json')).filter(({ name }) => name === 'sum');
     expect(listed).toMatchObject({ status: 'running', provider: expect.any(String), attachedClients: 0 });
     expect((await roost('ls')).out).toMatch(/^ID +NAME .*\n(.*\n)*[0-9a-f]{8} +sum +\S+ +running/);
@@ -120,7 +121,7 @@ describe('from the command line', () => {
   test('a pipe session gives back its bytes, both streams, while it runs and after', async () => {
     const { name } = await session('echo one; echo oops >&2; read line; printf "%s" "got $line"', '--pipe');
     const following = roost('logs', name, '--follow');
-    await expect.poll(async () => (await roost('logs', name)).out).toBe('one\n');
+    await eventually(async () => (await roost('logs', name)).out).toBe('one\n');
     await roost('send', name, 'tüxt', '--enter');
     expect(await following).toEqual({ code: 0, out: 'one\ngot tüxt', err: '' });
     expect((await roost('logs', name, '--lines', '1')).out).toBe('got tüxt');
@@ -132,20 +133,18 @@ describe('from the command line', () => {
     const { name } = await session(
       'printf "\\033[31mfirst\\033[m\\n"; read x; printf "\\033]0;t\\007sec\\033[1mond\\n"; exit 3',
     );
-    await expect.poll(async () => (await roost('logs', name)).out).toBe('first\n');
+    await eventually(async () => (await roost('logs', name)).out).toBe('first\n');
     const following = spawn(process.execPath, [built.script, 'logs', name, '--follow'], {
       env: environment(),
     });
     let out = '';
     following.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
     const ended = new Promise((resolve) => following.once('exit', resolve));
-    await expect.poll(() => out).toContain('first\n');
-    await expect
-      .poll(
-        async () =>
-          (await json<Session>('api', 'session.resolve', JSON.stringify({ selector: name }))).attachedClients,
-      )
-      .toBe(1);
+    await eventually(() => out).toContain('first\n');
+    await eventually(
+      async () =>
+        (await json<Session>('api', 'session.resolve', JSON.stringify({ selector: name }))).attachedClients,
+    ).toBe(1);
     await roost('send', name, '', '--enter');
     expect(await ended).toBe(0);
     expect(out).toMatch(/first\n+second\n/);
@@ -168,15 +167,13 @@ describe('from the command line', () => {
           .filter((line) => line !== '')
           .map((line) => (JSON.parse(line) as { sequence: number }).sequence);
       await roost('workspace', 'add', built.directory, '--id', 'first');
-      await expect.poll(() => sequences().length).toBeGreaterThan(0);
+      await eventually(() => sequences().length).toBeGreaterThan(0);
       process.kill((await currentStatus()).pid, 'SIGKILL');
-      await expect
-        .poll(async () => (await roost('workspace', 'rm', 'first')).code, { timeout: 10_000 })
-        .toBe(0);
+      await eventually(async () => (await roost('workspace', 'rm', 'first')).code).toBe(0);
       const { lastEventSequence } = await currentStatus();
-      await expect
-        .poll(sequences, { timeout: 10_000 })
-        .toEqual(Array.from({ length: lastEventSequence - before }, (_, index) => before + 1 + index));
+      await eventually(sequences).toEqual(
+        Array.from({ length: lastEventSequence - before }, (_, index) => before + 1 + index),
+      );
     } finally {
       following.kill('SIGKILL');
     }
@@ -216,7 +213,7 @@ describe('from the command line', () => {
   });
 });
 
-describe('attached', () => {
+describe('attached', { timeout: 60_000 }, () => {
   test('what is typed arrives, the size follows, and detaching gives the terminal back', async () => {
     const { name } = await session('exec bash --norc');
     const run = inTerminal('attach', name);
@@ -265,7 +262,7 @@ describe('attached', () => {
   test('a watcher only looks, whatever it types', async () => {
     const { name } = await session('exec cat');
     const watcher = inTerminal('attach', name, '--watch');
-    await expect.poll(() => watcher.shown).toContain(TERMINAL_RESET);
+    await eventually(() => watcher.shown).toContain(TERMINAL_RESET);
     watcher.types('nothing\r');
     await watcher.sees('\x07');
     watcher.types('\x1cd');
@@ -286,13 +283,11 @@ describe('attached', () => {
   test('a signal gives the terminal back, and still is what ended it', async () => {
     const { name } = await session('exec cat');
     const run = inTerminal('attach', name);
-    await expect.poll(() => run.shown).toContain(TERMINAL_RESET);
-    await expect
-      .poll(
-        async () =>
-          (await json<Session>('api', 'session.resolve', JSON.stringify({ selector: name }))).attachedClients,
-      )
-      .toBe(1);
+    await eventually(() => run.shown).toContain(TERMINAL_RESET);
+    await eventually(
+      async () =>
+        (await json<Session>('api', 'session.resolve', JSON.stringify({ selector: name }))).attachedClients,
+    ).toBe(1);
     process.kill(run.pid, 'SIGTERM');
     expect(await run.ended).toMatchObject({ signal: 15 });
     expect(run.shown.split(TERMINAL_RESET).length).toBeGreaterThan(2);
@@ -329,7 +324,7 @@ test('a node in the foreground says where it listens, keeps its place, and ends 
   try {
     let out = '';
     first.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
-    await expect.poll(() => out, { timeout: 10_000 }).toBe(`listening at ${join(other, 'node.sock')}\n`);
+    await eventually(() => out).toBe(`listening at ${join(other, 'node.sock')}\n`);
     const second = start();
     let err = '';
     second.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));

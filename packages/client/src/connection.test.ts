@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Request } from '@roost/protocol';
 import { connectNode } from './connection.ts';
 import { FakeNode, scratchDirectory, WELCOME, type FakeConnection } from './testing/fake-node.ts';
+import { eventually } from './testing/eventually.ts';
 
 const client = { name: 'test', version: '0' };
 let scratch: Awaited<ReturnType<typeof scratchDirectory>>;
@@ -92,7 +93,7 @@ describe('requests', () => {
     await expect(before).rejects.toBe(reason);
     const controller = new AbortController();
     const after = connection.request('node.shutdown', {}, { signal: controller.signal });
-    await expect.poll(() => sent).toEqual(['node.shutdown']);
+    await eventually(() => sent).toEqual(['node.shutdown']);
     controller.abort(reason);
     await expect(after).rejects.toBe(reason);
     connection.close();
@@ -154,7 +155,7 @@ describe('connecting', () => {
   test('a refusal instead of a welcome is the failure', async () => {
     node = await FakeNode.listen({ socketPath, welcomes: false });
     const attempt = connectNode({ socketPath, client });
-    await expect.poll(() => node!.connections.size).toBe(1);
+    await eventually(() => node!.connections.size).toBe(1);
     const [peer] = node.connections;
     peer!.send({ kind: 'refused', failure: { code: 'connections-exhausted', message: 'full' } });
     await expect(attempt).rejects.toEqual(code('connections-exhausted'));
@@ -177,7 +178,7 @@ describe('connecting', () => {
   test('what comes in one packet with the welcome is not lost', async () => {
     node = await FakeNode.listen({ socketPath, welcomes: false });
     const attempt = connectNode({ socketPath, client });
-    await expect.poll(() => node!.connections.size).toBe(1);
+    await eventually(() => node!.connections.size).toBe(1);
     const [peer] = node.connections;
     peer!.send(WELCOME);
     peer!.cut();

@@ -5,6 +5,7 @@ import { FailureError, type Request } from '@roost/protocol';
 import { connectNode } from './connection.ts';
 import { followEvents } from './follow-events.ts';
 import { FakeNode, fakeEvent, scratchDirectory, type FakeConnection } from './testing/fake-node.ts';
+import { eventually } from './testing/eventually.ts';
 
 const client = { name: 'test', version: '0' };
 
@@ -60,7 +61,7 @@ test('a node that is away for a while is waited for', async () => {
   };
   const stream = followEvents({ connect, after: 0, signal: controller.signal });
   const first = stream.next();
-  await expect.poll(() => attempts).toBeGreaterThan(1);
+  await eventually(() => attempts).toBeGreaterThan(1);
   const node = await FakeNode.listen({ socketPath, onRequest: journal(1, []) });
   expect(await first).toMatchObject({ value: { sequence: 1 } });
   const second = stream.next();

@@ -10,6 +10,7 @@ import {
 } from '@roost/protocol/terminal-frames';
 import { attachTerminal, type TerminalAttachment } from './terminal-attachment.ts';
 import { scratchDirectory } from './testing/fake-node.ts';
+import { eventually } from './testing/eventually.ts';
 
 const ATTACHED = { version: 1, sessionId: '0123456789abcdef', columns: 90, rows: 30, role: 'driver' };
 let scratch: Awaited<ReturnType<typeof scratchDirectory>>;
@@ -121,7 +122,7 @@ test('what the client does arrives as frames', async () => {
   attachment.takeOver();
   attachment.close();
   await closed;
-  await expect.poll(() => received.length).toBe(5);
+  await eventually(() => received.length).toBe(5);
   const [first, ...others] = received;
   expect(JSON.parse(Buffer.from(first!.payload).toString())).toEqual({
     version: 1,

@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { ShownOutput } from './shown-output.ts';
+import { eventually } from '../testing/eventually.ts';
 
 /** An output that takes nothing until told to. */
 function gate() {
@@ -22,9 +23,9 @@ test('only what the output took is acknowledged: at once from 32 KiB on, soon be
   await new Promise((resolve) => setTimeout(resolve, 30));
   expect(acknowledged).toEqual([]);
   takeOne();
-  await expect.poll(() => acknowledged).toEqual([40_000]);
+  await eventually(() => acknowledged).toEqual([40_000]);
   takeOne();
-  await expect.poll(() => acknowledged).toEqual([40_000, 10]);
+  await eventually(() => acknowledged).toEqual([40_000, 10]);
 });
 
 test('what is written may be shorter than what is acknowledged for it', async () => {
@@ -32,7 +33,7 @@ test('what is written may be shorter than what is acknowledged for it', async ()
   const acknowledged: number[] = [];
   new ShownOutput(output, (bytes) => acknowledged.push(bytes)).write('a', 50_000);
   takeOne();
-  await expect.poll(() => acknowledged).toEqual([50_000]);
+  await eventually(() => acknowledged).toEqual([50_000]);
 });
 
 test('after stop, nothing is acknowledged', async () => {

@@ -1,6 +1,6 @@
 /** One run of the command in a real terminal, with everything that it showed. */
 import { spawn, type IPty } from '@lydell/node-pty';
-import { expect } from 'vitest';
+import { eventually } from './eventually.ts';
 
 export class TerminalRun {
   readonly #pty: IPty;
@@ -29,9 +29,7 @@ export class TerminalRun {
   /** Waits until the terminal shows `text` after whatever was waited for before. */
   async sees(text: string | RegExp): Promise<void> {
     const pattern = typeof text === 'string' ? new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')) : text;
-    await expect
-      .poll(() => this.#shown.slice(this.#from), { timeout: 10_000, interval: 20 })
-      .toMatch(pattern);
+    await eventually(() => this.#shown.slice(this.#from)).toMatch(pattern);
     const match = pattern.exec(this.#shown.slice(this.#from));
     this.#from += (match?.index ?? 0) + (match?.[0].length ?? 0);
   }
