@@ -25,6 +25,21 @@ const shared = {
   absWorkingDir: new URL('..', import.meta.url).pathname,
 };
 
+/**
+ * Built-in modules that a library requires at its start and that most commands never use: loaded at their first use.
+ * `https` alone costs 15 ms of a command that lives for 100.
+ */
+const lazyBuiltins = {
+  name: 'lazy-builtins',
+  setup(builder) {
+    builder.onResolve({ filter: /^(https|tls|zlib)$/ }, ({ path }) => ({ path, namespace: 'lazy-builtin' }));
+    builder.onLoad({ filter: /.*/, namespace: 'lazy-builtin' }, ({ path }) => ({
+      contents: `module.exports = new Proxy({}, { get: (_, name) => process.getBuiltinModule('${path}')[name] });`,
+      loader: 'js',
+    }));
+  },
+};
+
 const outputs = [
   // Split by command: a command loads only what it uses.
   {
@@ -33,8 +48,10 @@ const outputs = [
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
     banner: { js: '#!/usr/bin/env node' },
-    minifySyntax: true,
+    minify: true,
+    keepNames: true,
     external: [...shared.external, 'bufferutil', 'utf-8-validate'],
+    plugins: [lazyBuiltins],
     needsRequire: true,
   },
   {

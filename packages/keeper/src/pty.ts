@@ -3,6 +3,8 @@
  *
  * - At the end of the child the event loop takes the hang-up for the end of the stream and drops what is unread (seen:
  *   up to 15 KB of 32 KB). So when the stream ends, the rest is read from the descriptor, which is still open then.
+ *   Only then: a synchronous read of a terminal that still runs waits for the kernel's own copying, which cost a neighbour's
+ *   keystroke 10 to 30 ms when it was tried to fetch floods faster.
  * - 200 ms after the exit the library closes the terminal, read or not. So a paused terminal looks whether its child is
  *   still there, and is resumed when not.
  * - Its write path spins while a program does not read. So writing goes to the descriptor, which never blocks.
@@ -13,12 +15,8 @@ import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { spawn, type IPty } from '@lydell/node-pty';
 
-/** Largest single read: the kernel gives at most 4,095 bytes of a terminal at once. */
-const READ_BYTES = 4_096;
-/** A read this large means that more is likely there: it is fetched without another trip through the event loop. */
-const MORE_LIKELY_BYTES = 2_048;
-/** Reads of one trip, so that one flood leaves room for others. */
-const READS_PER_TURN = 16;
+/** Bytes of one read at the end: the kernel gives at most 4,095 of a terminal at once. */
+const REST_BYTES = 4_096;
 /** While paused, how often to look whether the child has ended. */
 const PAUSED_LOOK_MS = 40;
 
@@ -43,7 +41,6 @@ export class Pty {
   readonly #pty: IPty;
   readonly #descriptor: number;
   readonly #listener: PtyListener;
-  readonly #buffer = Buffer.allocUnsafeSlow(READ_BYTES);
   #paused: NodeJS.Timeout | null = null;
   #open = true;
 
@@ -63,10 +60,9 @@ export class Pty {
     this.#descriptor = descriptor;
     stream.on('data', (chunk: Buffer) => {
       listener.output(chunk);
-      if (chunk.length >= MORE_LIKELY_BYTES) this.#readOn(READS_PER_TURN);
     });
     stream.prependListener('end', () => {
-      this.#readOn(Infinity);
+      this.#readRest();
       this.#open = false;
     });
     stream.once('close', () => {
@@ -78,10 +74,6 @@ export class Pty {
       const exitSignal = signalName(signal);
       listener.exited({ exitCode: exitSignal === null ? exitCode : null, exitSignal });
     });
-  }
-
-  get paused(): boolean {
-    return this.#paused !== null;
   }
 
   pause(): void {
@@ -118,17 +110,17 @@ export class Pty {
     }
   }
 
-  #readOn(reads: number): void {
-    for (let count = 0; count < reads && this.#open && (reads === Infinity || !this.paused); count += 1) {
+  #readRest(): void {
+    const buffer = Buffer.allocUnsafe(REST_BYTES);
+    for (;;) {
       let length: number;
       try {
-        length = readSync(this.#descriptor, this.#buffer);
+        length = readSync(this.#descriptor, buffer);
       } catch {
-        return; // EAGAIN: nothing there now. EIO: the end.
+        return; // EIO: nothing is left.
       }
       if (length === 0) return;
-      this.#listener.output(this.#buffer.subarray(0, length));
-      if (reads !== Infinity && length < MORE_LIKELY_BYTES) return;
+      this.#listener.output(buffer.subarray(0, length));
     }
   }
 }

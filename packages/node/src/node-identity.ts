@@ -1,7 +1,7 @@
 // Who this node is: an id made once for the state directory, and an incarnation made at each start. The row also tells
 // whether the last stop was a clean one; anything but a clean stop leaves it at "no".
 import { randomBytes } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { Incarnation, NodeId } from '@roost/protocol';
 import type { Store } from './store/store.ts';
 

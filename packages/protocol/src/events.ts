@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Incarnation, SessionId, WorkspaceId } from './ids.ts';
 import { Session } from './operations/session.ts';
 import { Workspace } from './operations/workspace.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * The closed list of failure codes with their fixed sentences. The wire carries code, sentence and safe details (ids,

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { NodeEvent } from './events.ts';
 import { Failure } from './failures.ts';
 import { Incarnation, NodeId } from './ids.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { NAME_LENGTH_MAX, PATH_BYTES_MAX } from './bounds.ts';
 
 const hexId = <Brand extends string>(brand: Brand) =>

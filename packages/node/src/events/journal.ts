@@ -1,6 +1,6 @@
 // Reads and bounds the durable event journal. Sequences have no gap above the floor; below it, events are forgotten in
 // batches, outside of anybody's request.
-import { z } from 'zod';
+import * as z from 'zod';
 import { EventBody, type NodeEvent } from '@roost/protocol';
 import type { Store } from '../store/store.ts';
 

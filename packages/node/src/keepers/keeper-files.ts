@@ -2,7 +2,7 @@
 // time together say whether it still runs. Files go only when the process is known to be gone.
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { KeeperId } from '@roost/protocol';
 import { readProcessTable } from '@roost/keeper/processes';
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ScreenText } from '@roost/keeper/wire';
 
 /** Lines of scrollback that are kept of an ended session. */

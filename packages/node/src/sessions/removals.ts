@@ -2,7 +2,7 @@
 // transaction as the removal, so a crash in between forgets nothing, and nothing is deleted that was not removed.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { SessionId } from '@roost/protocol';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
 import type { Log } from '../log.ts';

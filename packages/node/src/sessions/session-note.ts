@@ -1,6 +1,6 @@
 // What a keeper keeps for us about a child: enough to rebuild its row when the database no longer has it. Never an
 // environment value.
-import { z } from 'zod';
+import * as z from 'zod';
 import { RecordId, SessionName } from '@roost/protocol';
 
 const SessionNote = z.object({

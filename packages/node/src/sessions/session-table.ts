@@ -1,6 +1,6 @@
 // The rows of sessions and records. Every change of a session goes through `changeSession`, which appends the event with the
 // whole state after it.
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   EndReason,
   KeeperId,

@@ -13,7 +13,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { FailureError } from '@roost/protocol';
 import { systemErrorCode } from '../home/system-error.ts';
 import { MIGRATIONS } from './migrations.ts';

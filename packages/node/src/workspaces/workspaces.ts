@@ -1,5 +1,5 @@
 // Registered directories. Registering and forgetting touch rows only, never the directory.
-import { z } from 'zod';
+import * as z from 'zod';
 import { FailureError, WorkspaceId, type Workspace } from '@roost/protocol';
 import type { Handlers } from '../control/handlers.ts';
 import type { Sql } from '../store/sql.ts';

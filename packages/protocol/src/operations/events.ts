@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { EVENTS_PAGE_MAX } from '../bounds.ts';
 import { NodeEvent } from '../events.ts';
 import { operation } from '../operation.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Incarnation, KeeperId, NodeId } from '../ids.ts';
 import { operation } from '../operation.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   ARGUMENTS_MAX,
   ARGUMENT_BYTES_MAX,

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { AbsolutePath, WorkspaceId } from '../ids.ts';
 import { operation, workspacesLock } from '../operation.ts';
 
