@@ -1,4 +1,5 @@
 /** `roost down`: stops the node and waits until it is gone, so that the next `roost up` starts a new one. */
+import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { FailureError } from '@roost/protocol';
 import type { CommandContext } from '../command-context.ts';
@@ -51,10 +52,11 @@ async function stop(context: CommandContext, stopSessions: boolean): Promise<voi
   );
 }
 
+/** A dead process that nobody has waited for yet (as in a container whose first process does not) counts as gone. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    return process.platform !== 'linux' || !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }

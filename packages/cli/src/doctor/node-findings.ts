@@ -29,6 +29,9 @@ export async function* examineNode(context: CommandContext): AsyncGenerator<Find
       text: `it is of version ${status.version}, this command of ${VERSION}; roost down && roost up`,
     };
   }
+  if (status.keepers.length === 0) {
+    yield { level: 'ok', subject: 'keeper', text: 'none; the next session starts one' };
+  }
   for (const keeper of status.keepers) {
     yield {
       level: keeper.state === 'serving' ? 'ok' : 'warn',
