@@ -2,7 +2,7 @@
 // They run `sleep` under a fixed name, cost almost nothing, and report only when they are set up as asked.
 import type { Readable } from 'node:stream';
 
-export type DescendantKind = 'plain' | 'setsid' | 'daemon';
+type DescendantKind = 'plain' | 'setsid' | 'daemon';
 
 interface DescendantOptions {
   count: number;

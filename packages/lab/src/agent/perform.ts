@@ -7,7 +7,7 @@ import type { QueryLedger } from './query-ledger.ts';
 import type { Settings } from './scenario.ts';
 import type { Step } from './steps.ts';
 
-export interface Surface {
+interface Surface {
   readonly isBroken: boolean;
   /** One line of text. */
   say: (text: string) => Promise<void>;

@@ -56,7 +56,7 @@ type ValueOf<F> = F extends NumberField
     : F extends ChoiceField<infer C>
       ? C
       : never;
-export type StepName = keyof typeof STEPS;
+type StepName = keyof typeof STEPS;
 type StepOf<Name extends StepName> = { do: Name } & {
   [F in keyof (typeof STEPS)[Name]]: ValueOf<(typeof STEPS)[Name][F]>;
 };

@@ -2,14 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { withFolderLock } from './folder-lock.ts';
 
 let root: string;
-beforeAll(async () => {
+beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'roost-lock-'));
 });
-afterAll(() => rm(root, { recursive: true, force: true }));
+afterEach(() => rm(root, { recursive: true, force: true }));
 
 test('holders come one after the other and leave nothing behind, also after a failure', async () => {
   const folder = join(root, 'one.lock');
