@@ -137,24 +137,27 @@ describe.each([
   });
   afterAll(() => rmSync(templates, { recursive: true }));
 
-  it.each([...damages])('$what is refused and left as it is, or loses nothing', async (one) => {
-    await using roost = new RoostHome();
-    cpSync(join(templates, 'state'), roost.home, { recursive: true, preserveTimestamps: true });
-    const database = join(roost.home, 'node.db');
-    one.damage(database);
-    const damaged = contents(database);
-    const { code, stdout, stderr } = await roost.roost(['ls', '--all', '--json']);
-    if (code === 0 && one.hopeless !== true) {
-      expect(JSON.parse(stdout)).toEqual(sessions);
-      await roost.run('next', ['cat']);
-      return;
-    }
-    expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(one.code);
-    expect(stderr).toMatch(/^roost: .+\n.+\n$/);
-    expect(contents(database)).toEqual(damaged);
-    expect(roost.daemons()).toEqual([]);
-  });
+  it.each(damages.map((one) => [one.what, one] as const))(
+    '%s is refused and left as it is, or loses nothing',
+    async (_what, one) => {
+      await using roost = new RoostHome();
+      cpSync(join(templates, 'state'), roost.home, { recursive: true, preserveTimestamps: true });
+      const database = join(roost.home, 'node.db');
+      one.damage(database);
+      const damaged = contents(database);
+      const { code, stdout, stderr } = await roost.roost(['ls', '--all', '--json']);
+      if (code === 0 && one.hopeless !== true) {
+        expect(JSON.parse(stdout)).toEqual(sessions);
+        await roost.run('next', ['cat']);
+        return;
+      }
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toMatch(one.code);
+      expect(stderr).toMatch(/^roost: .+\n.+\n$/);
+      expect(contents(database)).toEqual(damaged);
+      await waitFor('the refused node to end', () => roost.daemons().length === 0);
+    },
+  );
 });
 
 describe('a state directory that cannot be one', () => {

@@ -27,7 +27,7 @@ describe.runIf(canMount())('a full disk', () => {
       expect([code, stdout]).toEqual([1, '']);
       expect(stderr).toMatch(/^roost: storage-full: .+\n.+\n$/);
     }
-    expect(roost.daemons()).toEqual([]);
+    await waitFor('the refused node to end', () => roost.daemons().length === 0);
     disk.free();
     await roost.run('job', ['cat']);
     expect(await roost.session('job')).toMatchObject({ status: 'running' });
@@ -61,6 +61,8 @@ describe.runIf(canMount())('a full disk', () => {
     await waitFor('the child to end', () => !isAlive(short.pid ?? 0));
     expect(await roost.nodePid()).toBe(nodePid);
     for (const { pid } of [keep, pipe]) expect(isAlive(pid ?? 0)).toBe(true);
+    // A keeper that could not be started on a full disk leaves no half identity.
+    for (const pid of roost.keeperPids()) expect(isAlive(pid)).toBe(true);
 
     disk.free();
     await waitFor('the exit to be told', async () => {
@@ -123,7 +125,7 @@ describe.runIf(canMount())('a read-only disk', () => {
       expect(stderr).toMatch(/^roost: home-unusable: .+\n.+\n$/);
       expect(stderr).toContain(home);
     }
-    expect(roost.daemons()).toEqual([]);
+    await waitFor('the refused node to end', () => roost.daemons().length === 0);
   });
 
   it('with a state directory that was used before is refused, and works again when it is writable', async () => {

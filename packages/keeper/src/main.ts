@@ -2,7 +2,7 @@
  * A keeper process: `keeper --socket PATH --id ID --roost-version V`. It owns children and outlives the node that started it.
  * Without a child and without a connection it ends by itself; told to end (SIGTERM), it ends its children first.
  */
-import { rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { processStart } from './processes/index.ts';
 import { complain, KeeperServer } from './server.ts';
@@ -47,12 +47,14 @@ process.on('SIGTERM', () => {
 });
 
 const identity = { pid: process.pid, processStart: processStart(process.pid), version };
-writeFileSync(identityPath, JSON.stringify(identity), { mode: 0o600 });
 try {
+  // Whole or not at all: half an identity would be taken for none, and its process never found.
+  writeFileSync(`${identityPath}.new`, JSON.stringify(identity), { mode: 0o600 });
+  renameSync(`${identityPath}.new`, identityPath);
   await server.listen();
 } catch (error) {
-  complain('cannot listen', error);
-  rmSync(identityPath, { force: true });
+  complain('cannot start', error);
+  for (const path of [`${identityPath}.new`, identityPath]) rmSync(path, { force: true });
   process.exit(1);
 }
 
