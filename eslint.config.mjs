@@ -8,11 +8,28 @@ const ARROWS = {
   protocol: [],
   keeper: ['@roost/protocol/terminal-frames', '@roost/protocol/terminal-reset'],
   providers: ['@roost/protocol'],
-  node: ['@roost/protocol', '@roost/providers', '@roost/keeper/client', '@roost/keeper/wire', '@roost/keeper/processes'],
+  node: [
+    '@roost/protocol',
+    '@roost/providers',
+    '@roost/keeper/client',
+    '@roost/keeper/wire',
+    '@roost/keeper/processes',
+  ],
   client: ['@roost/protocol', '@roost/protocol/terminal-frames', '@roost/protocol/terminal-reset'],
   cli: ['@roost/client', '@roost/protocol'],
 };
-const INTERNAL = ['protocol', 'protocol/terminal-reset', 'keeper', 'keeper/client', 'keeper/wire', 'keeper/processes', 'providers', 'node/daemon', 'client', 'lab'];
+const INTERNAL = [
+  'protocol',
+  'protocol/terminal-reset',
+  'keeper',
+  'keeper/client',
+  'keeper/wire',
+  'keeper/processes',
+  'providers',
+  'node/daemon',
+  'client',
+  'lab',
+];
 
 const arrows = Object.entries(ARROWS).map(([name, allowed]) => ({
   files: [`packages/${name}/src/**/*.ts`],
@@ -22,8 +39,17 @@ const arrows = Object.entries(ARROWS).map(([name, allowed]) => ({
       {
         paths: [...INTERNAL.map((one) => `@roost/${one}`), '@roost/protocol/terminal-frames']
           .filter((one) => !allowed.includes(one))
-          .map((one) => ({ name: one, message: `packages/${name} may not import ${one}`, allowTypeImports: false })),
-        patterns: [{ regex: '^(\\.\\./)+(protocol|keeper|providers|node|client|cli|lab)/src', message: 'import packages by name' }],
+          .map((one) => ({
+            name: one,
+            message: `packages/${name} may not import ${one}`,
+            allowTypeImports: false,
+          })),
+        patterns: [
+          {
+            regex: '^(\\.\\./)+(protocol|keeper|providers|node|client|cli|lab)/src',
+            message: 'import packages by name',
+          },
+        ],
       },
     ],
   },
@@ -33,14 +59,26 @@ export default tseslint.config(
   { ignores: ['**/dist/**', '**/node_modules/**', '**/coverage/**'] },
   {
     files: ['**/*.ts'],
-    extends: [js.configs.recommended, ...tseslint.configs.strictTypeChecked, ...tseslint.configs.stylisticTypeChecked],
+    extends: [
+      js.configs.recommended,
+      ...tseslint.configs.strictTypeChecked,
+      ...tseslint.configs.stylisticTypeChecked,
+    ],
     plugins: { 'import-x': importX },
     languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
     rules: {
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      // `import { type X }` keeps the import itself: it loads a module for nothing.
+      '@typescript-eslint/no-import-type-side-effects': 'error',
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
-      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
-      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/restrict-template-expressions': [
+        'error',
+        { allowNumber: true, allowBoolean: true },
+      ],
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       'import-x/no-cycle': 'error',
       'no-console': 'error',
@@ -50,7 +88,10 @@ export default tseslint.config(
     },
   },
   ...arrows,
-  { files: ['packages/cli/src/**/*.ts', 'packages/lab/src/**/*.ts', 'bench/**/*.ts'], rules: { 'no-console': 'off' } },
+  {
+    files: ['packages/cli/src/**/*.ts', 'packages/lab/src/**/*.ts', 'bench/**/*.ts'],
+    rules: { 'no-console': 'off' },
+  },
   {
     files: ['**/*.test.ts', 'test/**/*.ts'],
     rules: {
@@ -58,5 +99,9 @@ export default tseslint.config(
       '@typescript-eslint/no-unsafe-assignment': 'off',
     },
   },
-  { files: ['**/*.mjs'], extends: [js.configs.recommended, tseslint.configs.disableTypeChecked], languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } } },
+  {
+    files: ['**/*.mjs'],
+    extends: [js.configs.recommended, tseslint.configs.disableTypeChecked],
+    languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } },
+  },
 );

@@ -1,5 +1,5 @@
 import { cpus, loadavg, release, totalmem, type as systemName } from 'node:os';
-import { type Launch } from './terminal.ts';
+import type { Launch } from './terminal.ts';
 import { run } from './processes.ts';
 
 /** What a reader must know to compare numbers; nothing that names the machine or its owner. */

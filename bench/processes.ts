@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Launch } from './terminal.ts';
+import type { Launch } from './terminal.ts';
 
 /** Runs a command to its end and answers what it printed. Throws with its error output when it fails. */
 export function run(launch: Launch): Promise<string> {

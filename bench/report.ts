@@ -1,7 +1,7 @@
-import { type Machine } from './machine.ts';
-import { type Measurement, type SectionResult, type Verdict } from './result.ts';
+import type { Machine } from './machine.ts';
+import type { Measurement, SectionResult, Verdict } from './result.ts';
 import { spread } from './statistics.ts';
-import { type SubjectName } from './subjects/subject.ts';
+import type { SubjectName } from './subjects/subject.ts';
 
 export interface Results {
   readonly machine: Machine;

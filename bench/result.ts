@@ -1,4 +1,4 @@
-import { type SubjectName } from './subjects/subject.ts';
+import type { SubjectName } from './subjects/subject.ts';
 
 /** One row of a section's table: the same thing measured at each subject, once per repetition. */
 export interface Measurement {

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type Results } from './report.ts';
+import type { Results } from './report.ts';
 
 const PROGRAM = new URL('dist/run.js', import.meta.url).pathname;
 let directory: string;

@@ -11,7 +11,7 @@ import { FULL, QUICK, type Context } from './context.ts';
 import { runDrain } from './drain.ts';
 import { describeMachine, type Machine } from './machine.ts';
 import { renderReport } from './report.ts';
-import { type SectionResult } from './result.ts';
+import type { SectionResult } from './result.ts';
 import { measureAttach } from './sections/attach.ts';
 import { measureEcho } from './sections/echo.ts';
 import { measureMemory } from './sections/memory.ts';
@@ -20,7 +20,7 @@ import { measureStart } from './sections/start.ts';
 import { measureThroughput } from './sections/throughput.ts';
 import { BareSubject } from './subjects/bare.ts';
 import { RoostSubject } from './subjects/roost.ts';
-import { type Subject } from './subjects/subject.ts';
+import type { Subject } from './subjects/subject.ts';
 import { TmuxSubject } from './subjects/tmux.ts';
 
 const USAGE = `Usage: npm run bench -- [--quick] [--only a,b] [--out DIR]

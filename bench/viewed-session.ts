@@ -1,5 +1,5 @@
 import { freshName } from './context.ts';
-import { type Subject } from './subjects/subject.ts';
+import type { Subject } from './subjects/subject.ts';
 import { Terminal } from './terminal.ts';
 
 /** What a child prints once it is up; part of the screen that a client is shown, whenever it attaches. */

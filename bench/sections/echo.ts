@@ -7,8 +7,8 @@ import { Gate } from '../gate.ts';
 import { Samples, type SectionResult, type Verdict } from '../result.ts';
 import { median, percentile } from '../statistics.ts';
 import { CLEAR_SCREEN, writePlainStream } from '../streams.ts';
-import { type Subject } from '../subjects/subject.ts';
-import { type Terminal } from '../terminal.ts';
+import type { Subject } from '../subjects/subject.ts';
+import type { Terminal } from '../terminal.ts';
 import { openViewedSession, printingCommand, READY } from '../viewed-session.ts';
 
 /** Raw mode: neither the kernel nor a line editor echoes, only `cat` does, byte by byte. */

@@ -6,7 +6,7 @@ import { weigh, type Weight } from '../processes.ts';
 import { Samples, type SectionResult, type Verdict } from '../result.ts';
 import { median } from '../statistics.ts';
 import { writePlainStream } from '../streams.ts';
-import { type DurableSubject } from '../subjects/subject.ts';
+import type { DurableSubject } from '../subjects/subject.ts';
 
 const MOST_MIB_A_SESSION = 3;
 /** A history of 5,000 lines and then some. */

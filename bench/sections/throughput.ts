@@ -5,7 +5,7 @@ import { Gate } from '../gate.ts';
 import { Samples, type SectionResult, type Verdict } from '../result.ts';
 import { median } from '../statistics.ts';
 import { CLEAR_SCREEN, writeColourStream, writePlainStream } from '../streams.ts';
-import { type Subject } from '../subjects/subject.ts';
+import type { Subject } from '../subjects/subject.ts';
 import { COLUMNS, ROWS } from '../terminal.ts';
 import { openViewedSession, printingCommand } from '../viewed-session.ts';
 

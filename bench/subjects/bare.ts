@@ -1,4 +1,4 @@
-import { type Launch } from '../terminal.ts';
+import type { Launch } from '../terminal.ts';
 import { plainEnvironment, type Subject } from './subject.ts';
 
 /** The program itself in the measuring side's pseudoterminal: the floor below which nothing can be. */

@@ -1,4 +1,4 @@
-import { type Launch } from '../terminal.ts';
+import type { Launch } from '../terminal.ts';
 
 export type SubjectName = 'bare' | 'tmux' | 'roost';
 

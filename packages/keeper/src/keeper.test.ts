@@ -182,6 +182,24 @@ describe('a terminal child', () => {
     );
   });
 
+  it('loses nothing of a flood that ends with the program, twenty times, while the reader is busy', async () => {
+    const flood = 'head -c 300000 /dev/zero | tr "\\0" x; printf "\\nEND\\n"; exit 0';
+    const busy = setInterval(() => {
+      const until = performance.now() + 3;
+      while (performance.now() < until);
+    }, 1);
+    try {
+      for (let round = 0; round < 20; round += 1) {
+        const { sessionId } = await keeper.call('spawn', launch(flood));
+        await exitOf(sessionId);
+        expect(await screenOf(sessionId)).toContain('END');
+        await keeper.call('release', { sessionId });
+      }
+    } finally {
+      clearInterval(busy);
+    }
+  });
+
   it('tells a death by signal as a signal, never as code 0', async () => {
     const { sessionId } = await keeper.call('spawn', launch('kill -KILL $$'));
     expect((await exitOf(sessionId)).exit).toMatchObject({ exitCode: null, exitSignal: 'SIGKILL' });

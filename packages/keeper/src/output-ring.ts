@@ -2,7 +2,7 @@
  * The newest bytes of an endless stream, addressed by absolute offset. Memory grows with what was written, by doubling,
  * up to the capacity: an idle session costs next to nothing. Old bytes fall out; a reader sees that by `floor`.
  */
-export const OUTPUT_RING_BYTES = 512 * 1024;
+const OUTPUT_RING_BYTES = 512 * 1024;
 const FIRST_BYTES = 4 * 1024;
 
 export class OutputRing {

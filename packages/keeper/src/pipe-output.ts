@@ -4,7 +4,7 @@
  */
 
 /** Bytes kept per stream before reading pauses, and below which it goes on. */
-export const PIPE_KEPT_BYTES_MAX = 8 * 1024 * 1024;
+const PIPE_KEPT_BYTES_MAX = 8 * 1024 * 1024;
 const PIPE_RESUME_BYTES = 4 * 1024 * 1024;
 
 export class PipeOutputBuffer {

@@ -14,7 +14,7 @@ export interface ProviderManifest {
   readonly scrubEnvironment: readonly string[];
 }
 
-export type ProviderExecutable =
+type ProviderExecutable =
   /** The first of these names that is found. */
   | { readonly kind: 'search'; readonly names: readonly string[] }
   /** The user's shell, started as at a login. */

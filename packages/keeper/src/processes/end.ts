@@ -16,7 +16,7 @@ export interface EndOutcome {
   readonly survivors: ProcessEntry[];
 }
 
-export interface EndClock {
+interface EndClock {
   now(): number;
   sleep(ms: number): Promise<void>;
 }

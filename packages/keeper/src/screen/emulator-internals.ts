@@ -17,7 +17,7 @@ export interface Attributes {
   readonly extended: ExtendedAttributes;
 }
 
-export interface ExtendedAttributes {
+interface ExtendedAttributes {
   readonly underlineStyle: number;
   readonly underlineColor: number;
   readonly urlId: number;
