@@ -37,6 +37,15 @@ export class PipeOutput {
     const streams = this.#streams(sessionId);
     const { stdout, stderr } = streams.logs;
     streams.stalled = false;
+    const kept = link.children.get(sessionId)?.output;
+    for (const stream of STREAMS) {
+      const log = streams.logs[stream];
+      const floor = kept?.[stream].floor ?? 0;
+      if (floor <= log.end) continue;
+      // The keeper let go of what it was told is on disk, and the disk has lost it.
+      this.#log.error({ sessionId, stream, from: log.end, to: floor }, 'output is missing');
+      log.restartAt(floor);
+    }
     await link.call('followOutput', { sessionId, offsets: { stdout: stdout.end, stderr: stderr.end } });
     // What was stored before a crash but never acknowledged.
     for (const stream of STREAMS) this.#acknowledgeSoon(link, sessionId, stream);
@@ -46,8 +55,8 @@ export class PipeOutput {
     const streams = this.#streams(sessionId);
     if (streams.stalled || this.#closed) return;
     const log = streams.logs[stream];
-    if (offset > log.end)
-      this.#log.error({ sessionId, stream, from: log.end, to: offset }, 'output is missing');
+    // Pushed before the keeper heard where to go on: it comes again, from the end of what is stored.
+    if (offset > log.end) return;
     try {
       log.append(offset, bytes);
     } catch (error) {

@@ -47,9 +47,12 @@ describe('the segment log', () => {
     expect(open().floor).toBe(70);
   });
 
-  it('begins anew after bytes that nobody has any more', () => {
+  it('refuses bytes that do not follow, and keeps what it has; begins anew only when told to', () => {
     const log = open();
     log.append(0, bytes('lost'));
+    expect(() => log.append(100, bytes('found'))).toThrow(RangeError);
+    expect(log.read(0, 10).toString()).toBe('lost');
+    log.restartAt(100);
     log.append(100, bytes('found'));
     expect([log.floor, log.end]).toEqual([100, 105]);
     log.close();

@@ -63,11 +63,11 @@ export class SegmentLog {
   }
 
   /**
-   * Stores bytes that begin at an absolute offset. What is stored already is skipped; a gap (bytes that nobody has any more)
-   * begins the log anew there. Throws the system's error; then the log holds a prefix of the bytes.
+   * Stores bytes that begin at an absolute offset, at or before the end. What is stored already is skipped. Throws the
+   * system's error; then the log holds a prefix of the bytes.
    */
   append(offset: number, bytes: Uint8Array): void {
-    if (offset > this.#end) this.#restartAt(offset);
+    if (offset > this.#end) throw new RangeError(`bytes at ${offset} do not follow ${this.#end}`);
     let rest = bytes.subarray(Math.min(bytes.length, this.#end - offset));
     try {
       while (rest.length > 0) rest = rest.subarray(this.#write(rest));
@@ -118,6 +118,14 @@ export class SegmentLog {
     this.#writing = null;
   }
 
+  /** Begins anew at an offset, when the bytes before it are not to be had any more. What is stored is given up. */
+  restartAt(offset: number): void {
+    this.close();
+    for (const segment of this.#segments) rmSync(segment.path, { force: true });
+    this.#segments = [];
+    this.#end = offset;
+  }
+
   #write(bytes: Uint8Array): number {
     let segment = this.#segments.at(-1);
     if (segment === undefined || this.#end - segment.start >= this.#segmentBytes)
@@ -142,13 +150,6 @@ export class SegmentLog {
       if (oldest !== undefined) rmSync(oldest.path, { force: true });
     }
     return segment;
-  }
-
-  #restartAt(offset: number): void {
-    this.close();
-    for (const segment of this.#segments) rmSync(segment.path, { force: true });
-    this.#segments = [];
-    this.#end = offset;
   }
 }
 
