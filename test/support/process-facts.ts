@@ -1,5 +1,5 @@
 /** What the kernel tells about a process of the test: memory, descriptors, and whether it is still there. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 export const MIB = 1024 * 1024;
 
@@ -33,4 +33,9 @@ export function processes(): { pid: number; words: string[] }[] {
         return [];
       }
     });
+}
+
+/** Makes the peak start anew from what is resident now. */
+export function forgetPeak(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }

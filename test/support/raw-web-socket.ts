@@ -10,7 +10,7 @@ export const HANDSHAKE =
 export const HELLO = JSON.stringify({
   kind: 'hello',
   protocol: { min: 1, max: 1 },
-  capabilities: [],
+  capabilities: ['event-journal-v1'],
   client: { name: 'raw', version: '0' },
 });
 

@@ -103,6 +103,8 @@ export class Connection implements Caller {
   }
 
   #receive(data: Buffer): void {
+    // What comes after we said good-bye is not done any more.
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
     if (this.#capabilities === null && data.length > HELLO_BYTES_MAX) {
       this.refuse(failure('invalid-request'));
       return;
@@ -189,8 +191,11 @@ export class Connection implements Caller {
   #send(frame: NodeFrame): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     this.#socket.send(JSON.stringify(frame));
-    if (this.#socket.bufferedAmount > UNREAD_ANSWER_BYTES_MAX)
-      this.#close(TRY_AGAIN_LATER, 'answers were not read');
+    if (this.#socket.bufferedAmount > UNREAD_ANSWER_BYTES_MAX) {
+      this.#host.log.debug('cutting a connection off whose answers were not read');
+      // A close frame would wait behind what is not read, and keep it.
+      this.#socket.terminate();
+    }
   }
 
   /** A peer that does not read its close frame is cut off by the socket's own close timeout. */
