@@ -1,7 +1,8 @@
 // Bundles what runs as a process. Takes well under two seconds, so nothing is incremental and nothing can be stale.
 import { readdir, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { readFileSync, existsSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { build } from 'esbuild';
 
 const { version } = JSON.parse(
@@ -41,18 +42,18 @@ const lazyBuiltins = {
 };
 
 const outputs = [
-  // Split by command: a command loads only what it uses.
+  // One CommonJS file: cheaper to load than modules, and compiled ahead (packages/cli/src/code-cache.ts).
   {
-    entryPoints: { roost: 'packages/cli/src/roost.ts' },
+    entryPoints: { program: 'packages/cli/src/program.ts' },
     outdir: 'packages/cli/dist',
-    splitting: true,
-    chunkNames: 'chunks/[name]-[hash]',
-    banner: { js: '#!/usr/bin/env node' },
+    format: 'cjs',
+    outExtension: { '.js': '.cjs' },
+    // Code that was compiled ahead has no way to import; `require` serves.
+    supported: { 'dynamic-import': false },
     minify: true,
     keepNames: true,
     external: [...shared.external, 'bufferutil', 'utf-8-validate'],
     plugins: [lazyBuiltins],
-    needsRequire: true,
   },
   {
     entryPoints: { node: 'packages/node/src/main.ts', keeper: 'packages/keeper/src/main.ts' },
@@ -70,16 +71,26 @@ const outputs = [
   { entryPoints: { run: 'bench/run.ts' }, outdir: 'bench/dist', needsRequire: true },
 ];
 
-const built = await Promise.all(
-  outputs
-    .filter(({ entryPoints }) => Object.values(entryPoints).some((file) => existsSync(file)))
-    .map(({ needsRequire, banner, ...options }) => {
-      const present = Object.fromEntries(
-        Object.entries(options.entryPoints).filter(([, file]) => existsSync(file)),
-      );
-      const js = [banner?.js, needsRequire ? requireShim : undefined].filter(Boolean).join('\n');
-      return build({ ...shared, ...options, entryPoints: present, banner: { js }, metafile: true });
-    }),
+const bundle = ({ needsRequire, banner, ...options }) =>
+  build({
+    ...shared,
+    ...options,
+    banner: { js: [banner?.js, needsRequire ? requireShim : undefined].filter(Boolean).join('\n') },
+    metafile: true,
+  });
+
+const built = await Promise.all(outputs.map(bundle));
+const programHash = createHash('sha256')
+  .update(readFileSync(new URL('../packages/cli/dist/program.cjs', import.meta.url)))
+  .digest('hex')
+  .slice(0, 16);
+built.push(
+  await bundle({
+    entryPoints: { roost: 'packages/cli/src/roost.ts' },
+    outdir: 'packages/cli/dist',
+    banner: { js: '#!/usr/bin/env node' },
+    define: { ...shared.define, 'process.env.ROOST_PROGRAM_HASH': JSON.stringify(programHash) },
+  }),
 );
 
 // Written in place, leftovers removed after: whoever runs the old build meanwhile never finds it missing.

@@ -1,6 +1,6 @@
 /** One run of the command in a real terminal, with everything that it showed. */
 import { spawn, type IPty } from '@lydell/node-pty';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../packages/cli/src/testing/eventually.ts';
 
 export class TerminalRun {
   readonly #pty: IPty;

@@ -4,16 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { TERMINAL_RESET, type NodeStatus, type Session } from '@roost/protocol';
-import { buildRoost, type BuiltRoost } from './testing/built-roost.ts';
-import { TerminalRun } from './testing/terminal-run.ts';
-import { eventually } from './testing/eventually.ts';
+import { CLI } from '../support/roost-home.ts';
+import { TerminalRun } from '../support/terminal-run.ts';
+import { eventually } from '../../packages/cli/src/testing/eventually.ts';
 
-let built: BuiltRoost;
 let home: string;
 const runs: TerminalRun[] = [];
 
 beforeAll(async () => {
-  built = await buildRoost();
   home = await mkdtemp(join(tmpdir(), 'roost-home-'));
 }, 60_000);
 afterEach(() => {
@@ -25,7 +23,6 @@ afterAll(async () => {
   for (const { pid } of status?.keepers ?? []) kill(pid, 'SIGKILL');
   if (status !== undefined) kill(status.pid, 'SIGKILL');
   await rm(home, { recursive: true, force: true, maxRetries: 5 });
-  await built.remove();
 }, 60_000);
 
 function kill(pid: number, signal: NodeJS.Signals): void {
@@ -49,7 +46,7 @@ interface Outcome {
 
 function roost(...args: string[]): Promise<Outcome> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [built.script, ...args], { env: environment() }, (error, out, err) => {
+    execFile(process.execPath, [CLI, ...args], { env: environment() }, (error, out, err) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
       resolve({ code, out, err });
     });
@@ -65,7 +62,7 @@ async function json<T>(...args: string[]): Promise<T> {
 const currentStatus = () => json<NodeStatus>('status', '--json');
 
 function inTerminal(...args: string[]): TerminalRun {
-  const run = new TerminalRun([built.script, ...args], environment());
+  const run = new TerminalRun([CLI, ...args], environment());
   runs.push(run);
   return run;
 }
@@ -134,7 +131,7 @@ describe('from the command line', { timeout: 60_000 }, () => {
       'printf "\\033[31mfirst\\033[m\\n"; read x; printf "\\033]0;t\\007sec\\033[1mond\\n"; exit 3',
     );
     await eventually(async () => (await roost('logs', name)).out).toBe('first\n');
-    const following = spawn(process.execPath, [built.script, 'logs', name, '--follow'], {
+    const following = spawn(process.execPath, [CLI, 'logs', name, '--follow'], {
       env: environment(),
     });
     let out = '';
@@ -155,7 +152,7 @@ describe('from the command line', { timeout: 60_000 }, () => {
     const before = (await currentStatus()).lastEventSequence;
     const following = spawn(
       process.execPath,
-      [built.script, 'events', '--follow', '--json', '--after', String(before)],
+      [CLI, 'events', '--follow', '--json', '--after', String(before)],
       { env: environment() },
     );
     let out = '';
@@ -166,7 +163,7 @@ describe('from the command line', { timeout: 60_000 }, () => {
           .split('\n')
           .filter((line) => line !== '')
           .map((line) => (JSON.parse(line) as { sequence: number }).sequence);
-      await roost('workspace', 'add', built.directory, '--id', 'first');
+      await roost('workspace', 'add', home, '--id', 'first');
       await eventually(() => sequences().length).toBeGreaterThan(0);
       process.kill((await currentStatus()).pid, 'SIGKILL');
       await eventually(async () => (await roost('workspace', 'rm', 'first')).code).toBe(0);
@@ -205,7 +202,7 @@ describe('from the command line', { timeout: 60_000 }, () => {
   test('a reader that leaves early is no failure', async () => {
     const { name } = await session('seq 1 3000', '--pipe');
     await roost('wait', name);
-    const line = `"${process.execPath}" "${built.script}" logs ${name} | head -1; echo "\${PIPESTATUS[0]}"`;
+    const line = `"${process.execPath}" "${CLI}" logs ${name} | head -1; echo "\${PIPESTATUS[0]}"`;
     const out = await new Promise((resolve) =>
       execFile('bash', ['-c', line], { env: environment() }, (_, stdout, stderr) => resolve(stdout + stderr)),
     );
@@ -319,7 +316,7 @@ describe('attached', { timeout: 60_000 }, () => {
 test('a node in the foreground says where it listens, keeps its place, and ends with the signal', async () => {
   const other = await mkdtemp(join(tmpdir(), 'roost-home-'));
   const start = () =>
-    spawn(process.execPath, [built.script, 'up', '--foreground', '--home', other], { env: environment() });
+    spawn(process.execPath, [CLI, 'up', '--foreground', '--home', other], { env: environment() });
   const first = start();
   try {
     let out = '';
