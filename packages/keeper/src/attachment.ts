@@ -5,11 +5,13 @@
  */
 import type { Socket } from 'node:net';
 import {
-  encodeFrameHeader,
+  encodeFrame,
   encodeJsonFrame,
+  FRAME_HEADER_BYTES,
   TerminalFrameKind,
   type RoleChange,
   type SessionEnd,
+  writeFrameHeader,
 } from '@roost/protocol/terminal-frames';
 import type { OutputRing } from './output-ring.ts';
 
@@ -79,7 +81,9 @@ export class Attachment {
   /** Draws the whole screen; raw output follows from there on, unless so much is unparsed that another screen is due. */
   sendScreen(scrollbackLines: number): void {
     const { ring, parsedOffset } = this.#session;
-    this.#send(TerminalFrameKind.screen, this.#session.snapshot(scrollbackLines));
+    const screen = this.#session.snapshot(scrollbackLines);
+    this.#inFlight += screen.length;
+    this.#write(encodeFrame(TerminalFrameKind.screen, screen));
     this.#sentOffset = parsedOffset;
     this.#behind = ring.end - parsedOffset > RESYNC_LAG_BYTES;
     this.#lastScreenAt = performance.now();
@@ -108,11 +112,7 @@ export class Attachment {
       }
       const room = this.#window - this.#unshown;
       if (room <= 0) return;
-      const count = Math.min(lag, room, OUTPUT_FRAME_BYTES);
-      const payload = Buffer.allocUnsafe(count);
-      ring.copyTo(payload, 0, this.#sentOffset, count);
-      this.#send(TerminalFrameKind.output, payload);
-      this.#sentOffset += count;
+      this.#sendOutput(Math.min(lag, room, OUTPUT_FRAME_BYTES));
     }
   }
 
@@ -129,12 +129,7 @@ export class Attachment {
       this.sendScreen(0);
     }
     const lag = this.#session.ring.end - this.#sentOffset;
-    if (lag > 0) {
-      const payload = Buffer.allocUnsafe(lag);
-      this.#session.ring.copyTo(payload, 0, this.#sentOffset, lag);
-      this.#send(TerminalFrameKind.output, payload);
-      this.#sentOffset += lag;
-    }
+    if (lag > 0) this.#sendOutput(lag);
     this.#write(encodeJsonFrame(TerminalFrameKind.ended, end));
     this.#socket.end();
     this.close();
@@ -164,12 +159,14 @@ export class Attachment {
     }, wait);
   }
 
-  #send(kind: number, payload: Uint8Array): void {
-    this.#inFlight += payload.length;
-    this.#socket.cork();
-    this.#write(encodeFrameHeader(kind, payload.length));
-    this.#write(payload);
-    this.#socket.uncork();
+  /** The next `count` bytes of the ring, in one frame and one write. */
+  #sendOutput(count: number): void {
+    const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + count);
+    writeFrameHeader(frame, TerminalFrameKind.output, count);
+    this.#session.ring.copyTo(frame, FRAME_HEADER_BYTES, this.#sentOffset, count);
+    this.#sentOffset += count;
+    this.#inFlight += count;
+    this.#write(frame);
   }
 
   #write(bytes: Uint8Array): void {

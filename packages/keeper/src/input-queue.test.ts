@@ -6,11 +6,11 @@ const write = (text: string, delayBeforeMs = 0) => ({ bytes: Buffer.from(text), 
 /** A terminal that takes `room` bytes until it is read. */
 function terminal(room = Infinity) {
   const state = { room, taken: '', closed: false };
-  const tryWrite = (bytes: Buffer) => {
+  const tryWrite = (bytes: Uint8Array) => {
     if (state.closed) return null;
     const count = Math.min(bytes.length, state.room);
     state.room -= count;
-    state.taken += bytes.subarray(0, count).toString();
+    state.taken += Buffer.from(bytes.subarray(0, count)).toString();
     return count;
   };
   return { state, tryWrite };

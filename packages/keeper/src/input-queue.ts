@@ -17,7 +17,7 @@ const RETRY_MS_MIN = 1;
 const RETRY_MS_MAX = 50;
 
 /** Writes some of the bytes without blocking: how many, 0 when it would block, null when the child's input is closed. */
-export type TryWrite = (bytes: Buffer) => number | null;
+export type TryWrite = (bytes: Uint8Array) => number | null;
 
 export class InputStalled extends Error {
   override readonly name = 'InputStalled';
@@ -69,15 +69,17 @@ export class InputQueue {
   /** Keystrokes: fire and forget, in order with the jobs. */
   type(bytes: Uint8Array): void {
     if (this.#closed || bytes.length === 0) return;
-    if (this.#keystrokesWaiting + bytes.length > KEYSTROKES_WAITING_MAX) return;
-    this.#keystrokesWaiting += bytes.length;
+    // Nothing waits, as almost always: no need to queue.
+    const rest = this.#jobs.length === 0 ? bytes.subarray(this.#tryWrite(bytes) ?? 0) : bytes;
+    if (rest.length === 0 || this.#keystrokesWaiting + rest.length > KEYSTROKES_WAITING_MAX) return;
+    this.#keystrokesWaiting += rest.length;
     const last = this.#jobs.at(-1);
     if (last?.kind === 'keys') {
-      last.add(bytes);
+      last.add(rest);
       return;
     }
     const keys = new TypedKeys();
-    keys.add(bytes);
+    keys.add(rest);
     this.#jobs.push(keys);
     if (this.#timer === null) this.#run();
   }

@@ -239,7 +239,9 @@ export class TerminalChild implements AttachedSession, PumpSource {
       this.#flushScheduled = false;
       for (const client of this.#clients) client.attachment.flush();
     };
-    if (this.#periodBytes <= FLOOD_BYTES) setImmediate(flush);
+    // The first of a period is most often the echo of a key.
+    if (this.#periodBytes === bytes) flush();
+    else if (this.#periodBytes <= FLOOD_BYTES) setImmediate(flush);
     else setTimeout(flush, this.#periodStart + FLOOD_PERIOD_MS - now);
   }
 
@@ -262,12 +264,14 @@ export class TerminalChild implements AttachedSession, PumpSource {
 
   #typed(client: Client, bytes: Uint8Array): void {
     if (client !== this.#driver) return;
-    if (client.partialTimer !== null) clearTimeout(client.partialTimer);
-    client.partialTimer = setTimeout(() => {
-      client.partialTimer = null;
-      if (client === this.#driver) this.input.type(client.replies.flushPending());
-    }, PARTIAL_KEY_MS);
     this.input.type(client.replies.filter(bytes));
+    if (client.partialTimer !== null) clearTimeout(client.partialTimer);
+    client.partialTimer = client.replies.holds
+      ? setTimeout(() => {
+          client.partialTimer = null;
+          if (client === this.#driver) this.input.type(client.replies.flushPending());
+        }, PARTIAL_KEY_MS)
+      : null;
   }
 
   #drive(client: Client): void {

@@ -61,20 +61,18 @@ export const TERMINAL_FRAME_BYTES_MAX = 64 * 1024 * 1024;
 /** What a client asks for unless it knows better. */
 export const TERMINAL_WINDOW_BYTES = 256 * 1024;
 
-const HEADER_BYTES = 5;
+export const FRAME_HEADER_BYTES = 5;
 
-export function encodeFrameHeader(kind: number, payloadBytes: number): Uint8Array {
-  const header = new Uint8Array(HEADER_BYTES);
-  new DataView(header.buffer).setUint32(0, payloadBytes + 1);
-  header[4] = kind;
-  return header;
+/** Writes the header of a frame whose payload follows in the same memory. */
+export function writeFrameHeader(frame: Uint8Array, kind: number, payloadBytes: number): void {
+  new DataView(frame.buffer, frame.byteOffset).setUint32(0, payloadBytes + 1);
+  frame[4] = kind;
 }
 
 export function encodeFrame(kind: number, payload: Uint8Array = new Uint8Array(0)): Uint8Array {
-  const frame = new Uint8Array(HEADER_BYTES + payload.length);
-  new DataView(frame.buffer).setUint32(0, payload.length + 1);
-  frame[4] = kind;
-  frame.set(payload, HEADER_BYTES);
+  const frame = new Uint8Array(FRAME_HEADER_BYTES + payload.length);
+  writeFrameHeader(frame, kind, payload.length);
+  frame.set(payload, FRAME_HEADER_BYTES);
   return frame;
 }
 
@@ -102,13 +100,13 @@ export class FrameReader {
     this.#bytes += chunk.length;
     const frames: { kind: number; payload: Uint8Array }[] = [];
     for (;;) {
-      if (this.#bytes < HEADER_BYTES) return frames;
-      const head = this.#front(HEADER_BYTES);
+      if (this.#bytes < FRAME_HEADER_BYTES) return frames;
+      const head = this.#front(FRAME_HEADER_BYTES);
       const length = new DataView(head.buffer, head.byteOffset).getUint32(0);
       if (length < 1 || length - 1 > this.#maxPayloadBytes) throw new FrameError(`frame of ${length} bytes`);
       if (this.#bytes < 4 + length) return frames;
       const frame = this.#front(4 + length);
-      frames.push({ kind: frame[4] ?? 0, payload: frame.subarray(HEADER_BYTES, 4 + length) });
+      frames.push({ kind: frame[4] ?? 0, payload: frame.subarray(FRAME_HEADER_BYTES, 4 + length) });
       this.#drop(4 + length);
     }
   }

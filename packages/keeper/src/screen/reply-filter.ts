@@ -40,6 +40,11 @@ export class ReplyFilter {
     this.#queries = queries;
   }
 
+  /** True while the start of a sequence waits for its rest. */
+  get holds(): boolean {
+    return this.#held.length > this.#sent;
+  }
+
   /** Gives back what of `bytes`, and of what was held before, is for the program. */
   filter(bytes: Uint8Array): Uint8Array {
     if (this.#held.length === 0 && !this.#pasting && !bytes.includes(ESC)) return bytes;
