@@ -53,12 +53,18 @@ export const FAILURE_SENTENCES = {
 export type FailureCode = keyof typeof FAILURE_SENTENCES;
 export const FAILURE_CODES = Object.keys(FAILURE_SENTENCES) as [FailureCode, ...FailureCode[]];
 
+/** Characters of one text in the details; longer ones are cut, never refused: a failure has to arrive. */
+const DETAIL_CHARACTERS_MAX = 4_096;
+/** Texts of one list in the details. */
+const DETAIL_ENTRIES_MAX = 64;
+
 const FailureDetail = z.union([
-  z.string().max(4_096),
+  z.string().max(DETAIL_CHARACTERS_MAX),
   z.number(),
   z.boolean(),
-  z.array(z.string().max(4_096)).max(64),
+  z.array(z.string().max(DETAIL_CHARACTERS_MAX)).max(DETAIL_ENTRIES_MAX),
 ]);
+type FailureDetail = z.infer<typeof FailureDetail>;
 
 /** An expected refusal. `details` holds only ids, names, limits and paths that the caller may see. */
 export const Failure = z.object({
@@ -71,7 +77,20 @@ export type FailureDetails = NonNullable<Failure['details']>;
 
 export function failure(code: FailureCode, details?: FailureDetails): Failure {
   const message = FAILURE_SENTENCES[code];
-  return details === undefined ? { code, message } : { code, message, details };
+  if (details === undefined) return { code, message };
+  const clipped = Object.entries(details).map(([name, detail]) => [name, clip(detail)] as const);
+  return { code, message, details: Object.fromEntries(clipped) };
+}
+
+function clip(detail: FailureDetail): FailureDetail {
+  if (typeof detail === 'string') return clipText(detail);
+  return Array.isArray(detail) ? detail.slice(0, DETAIL_ENTRIES_MAX).map(clipText) : detail;
+}
+
+function clipText(text: string): string {
+  if (text.length <= DETAIL_CHARACTERS_MAX) return text;
+  // No half of a surrogate pair before the ellipsis.
+  return `${text.slice(0, DETAIL_CHARACTERS_MAX - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 /** Carries a failure through code that throws. `cause` is for the local log and never crosses the wire. */
