@@ -111,6 +111,29 @@ describe('a connection', () => {
     expect(await failureOf(wait)).toBe('request-timed-out');
   });
 
+  it('cannot hold more work than it may by deadlines that pass before the work is done', async () => {
+    const { id: sessionId } = await witness.call('session.spawn', {
+      directory: home.path,
+      launch: { kind: 'command', command: ['sleep', '60'] },
+    });
+    const client = await TestClient.connect(daemon.socket);
+    const waits = Array.from({ length: 256 }, () =>
+      failureOf(client.call('session.wait', { sessionId, waitMs: 60_000 }, 50)),
+    );
+    expect(new Set(await Promise.all(waits))).toEqual(new Set(['request-timed-out']));
+    expect(await failureOf(client.call('node.status', {}))).toBe('invalid-request');
+    await witness.call('session.stop', { sessionId, graceMs: 0 });
+    await waitFor(
+      () =>
+        client.call('node.status', {}).then(
+          () => true,
+          () => false,
+        ),
+      'the work to settle',
+    );
+    client.close();
+  });
+
   it('hears every event after a sequence, old ones and new ones', async () => {
     const client = await TestClient.connect(daemon.socket);
     await client.call('events.subscribe', { after: 0 });

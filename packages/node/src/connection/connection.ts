@@ -24,9 +24,9 @@ import type { Log } from '../log.ts';
 
 /** Bytes that a client may leave unread before it is let go: answers, then events (which it can read again). */
 const UNREAD_ANSWER_BYTES_MAX = 32 * 1024 * 1024;
-/** Requests that one connection may have open. */
+/** Requests of one connection that may be at work, answered at their deadline or not. */
 const OPEN_REQUESTS_MAX = 256;
-/** Bytes of open requests of one connection; above, its next request waits in the socket. */
+/** Bytes of the requests of one connection that are at work; above, its next request waits in the socket. */
 const OPEN_BYTES_MAX = 2 * CLIENT_FRAME_BYTES_MAX;
 
 /** WebSocket close codes. */
@@ -46,7 +46,10 @@ export class Connection implements Caller {
   readonly #host: ConnectionHost;
   readonly #socket: WebSocket;
   readonly #abort = new AbortController();
+  /** Requests that are not answered yet. */
   readonly #open = new Set<number>();
+  /** Requests at work: a deadline answers early, but what it holds is held until the work settles. */
+  #working = 0;
   #openBytes = 0;
   #capabilities: readonly Capability[] | null = null;
   #follower: EventFollower | null = null;
@@ -159,7 +162,7 @@ export class Connection implements Caller {
       this.#close(POLICY_VIOLATION, 'that request id is in use');
       return;
     }
-    if (this.#open.size >= OPEN_REQUESTS_MAX) {
+    if (this.#working >= OPEN_REQUESTS_MAX) {
       this.#send({
         kind: 'failure',
         id: request.id,
@@ -168,23 +171,27 @@ export class Connection implements Caller {
       return;
     }
     this.#open.add(request.id);
+    this.#working += 1;
     this.#openBytes += bytes;
     if (this.#openBytes > OPEN_BYTES_MAX) this.#socket.pause();
-    void this.#answer(request, bytes);
+    const { answer, settled } = this.#host.admission.admit(request, this);
+    void this.#answer(request.id, answer);
+    void settled.then(() => {
+      this.#working -= 1;
+      this.#openBytes -= bytes;
+      if (this.#socket.isPaused && this.#openBytes <= OPEN_BYTES_MAX) this.#socket.resume();
+    });
   }
 
-  async #answer(request: Request, bytes: number): Promise<void> {
+  async #answer(id: number, answer: Promise<unknown>): Promise<void> {
     let frame: NodeFrame;
     try {
-      const result = await this.#host.admission.answer(request, this);
-      frame = { kind: 'response', id: request.id, result };
+      frame = { kind: 'response', id, result: await answer };
     } catch (error) {
       const reason = error instanceof FailureError ? error.failure : failure('internal-error');
-      frame = { kind: 'failure', id: request.id, failure: reason };
+      frame = { kind: 'failure', id, failure: reason };
     }
-    this.#open.delete(request.id);
-    this.#openBytes -= bytes;
-    if (this.#socket.isPaused && this.#openBytes <= OPEN_BYTES_MAX) this.#socket.resume();
+    this.#open.delete(id);
     this.#send(frame);
   }
 

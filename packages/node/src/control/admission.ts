@@ -1,6 +1,6 @@
 // Every request passes here, in this order: known operation, capability, parameters, locks, handler, result. Access needs no
 // check of its own: whoever can open the socket is the owner of the machine's account, an operator. A deadline only ends the
-// waiting of the client; the work runs on and gives its locks back itself.
+// waiting of the client; the work runs on, gives its locks back itself, and counts as open until it has settled.
 import {
   FailureError,
   isOperationName,
@@ -22,6 +22,13 @@ interface AnyOperation {
   readonly locks: (params: unknown) => readonly Lock[];
 }
 
+export interface Admitted {
+  /** The result, or the failure that the client gets: when the work settles, or at the deadline. */
+  readonly answer: Promise<unknown>;
+  /** The work is over, however it ended. */
+  readonly settled: Promise<void>;
+}
+
 export class Admission {
   readonly #handlers: Handlers;
   readonly #log: Log;
@@ -35,14 +42,13 @@ export class Admission {
     this.#log = log;
   }
 
-  /** Answers the result, or throws the failure that the client gets. */
-  async answer(
-    request: Pick<Request, 'operation' | 'params' | 'deadlineMs'>,
-    caller: Caller,
-  ): Promise<unknown> {
-    const work = this.#admit(request, caller);
-    if (request.deadlineMs === undefined) return work;
-    return withDeadline(work, request.deadlineMs, request.operation);
+  admit(request: Pick<Request, 'operation' | 'params' | 'deadlineMs'>, caller: Caller): Admitted {
+    const work = this.#work(request, caller);
+    const { deadlineMs, operation } = request;
+    return {
+      answer: deadlineMs === undefined ? work : withDeadline(work, deadlineMs, operation),
+      settled: work.then(ignore, ignore),
+    };
   }
 
   /** Refuses whatever comes from now on, and waits until what runs is done, or the time is over. */
@@ -61,7 +67,7 @@ export class Admission {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  async #admit(request: Pick<Request, 'operation' | 'params'>, caller: Caller): Promise<unknown> {
+  async #work(request: Pick<Request, 'operation' | 'params'>, caller: Caller): Promise<unknown> {
     const name = request.operation;
     if (!isOperationName(name)) throw new FailureError('unknown-operation', { operation: name });
     const operation = OPERATIONS[name] as unknown as AnyOperation;
@@ -111,6 +117,10 @@ function invalidRequest(error: z.ZodError): FailureError {
     .slice(0, ISSUES_MAX)
     .map((issue) => `${issue.path.join('.') || 'params'}: ${issue.message}`.slice(0, 256));
   return new FailureError('invalid-request', { issues });
+}
+
+function ignore(): void {
+  // The answer tells it.
 }
 
 async function withDeadline(work: Promise<unknown>, deadlineMs: number, operation: string): Promise<unknown> {
