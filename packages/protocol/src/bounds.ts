@@ -40,5 +40,5 @@ export const WAIT_MS_MAX = 60_000;
 export const STOP_GRACE_MS_MAX = 600_000;
 /** Milliseconds of grace when a stop names none. */
 export const STOP_GRACE_MS_DEFAULT = 5_000;
-/** Sessions that one node holds at once, live and ended. */
-export const LIVE_SESSIONS_MAX = 512;
+/** Sessions that one node holds, live and ended together: the oldest ended ones make room; live ones never do. */
+export const SESSIONS_MAX = 512;

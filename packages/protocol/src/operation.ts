@@ -59,5 +59,4 @@ export const sessionLock = (id: string, mode: Lock['mode'] = 'exclusive'): Lock 
   key: `session:${id}`,
   mode,
 });
-export const workspacesLock = (mode: Lock['mode'] = 'exclusive'): Lock => ({ key: 'workspaces', mode });
-export const nameLock = (name: string): Lock => ({ key: `name:${name}`, mode: 'exclusive' });
+export const workspacesLock = (): Lock => ({ key: 'workspaces', mode: 'exclusive' });

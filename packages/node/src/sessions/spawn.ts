@@ -2,7 +2,7 @@
 // finds the intent again and asks the keeper what became of it.
 import {
   FailureError,
-  LIVE_SESSIONS_MAX,
+  SESSIONS_MAX,
   RecordId,
   SessionId,
   type Session,
@@ -144,8 +144,8 @@ function recordIntent(
 /** Ended sessions give way to new ones, the oldest first; live ones never do. */
 function makeRoom(transaction: Transaction): void {
   const { live, ended } = countSessions(transaction.sql);
-  if (live >= LIVE_SESSIONS_MAX) throw new FailureError('sessions-exhausted', { limit: LIVE_SESSIONS_MAX });
-  const excess = live + ended + 1 - LIVE_SESSIONS_MAX;
+  if (live >= SESSIONS_MAX) throw new FailureError('sessions-exhausted', { limit: SESSIONS_MAX });
+  const excess = live + ended + 1 - SESSIONS_MAX;
   if (excess <= 0) return;
   const oldest = listSessions(transaction.sql, true, -1).filter((row) => !isLive(row));
   for (const row of oldest.slice(0, excess)) deleteSession(transaction, row);

@@ -12,7 +12,7 @@ import {
   WAIT_MS_MAX,
 } from '../bounds.ts';
 import { AbsolutePath, KeeperId, RecordId, SessionId, SessionName, WorkspaceId } from '../ids.ts';
-import { nameLock, operation, sessionLock, workspacesLock } from '../operation.ts';
+import { operation, sessionLock } from '../operation.ts';
 
 const utf8Bytes = (text: string) => new TextEncoder().encode(text).length;
 const boundedText = (maxBytes: number) =>
@@ -129,10 +129,6 @@ export const sessionSpawn = operation({
     'sessions-exhausted',
     'spawn-failed',
     'keeper-unavailable',
-  ],
-  locks: (params) => [
-    workspacesLock('shared'),
-    ...(params.name === undefined ? [] : [nameLock(params.name)]),
   ],
 });
 
