@@ -14,8 +14,8 @@ import { nodeSocketPath } from './home.ts';
 export const START_WAIT_MS = 20_000;
 /** Bytes of the one line that tells how the start went. */
 const READY_LINE_BYTES_MAX = 64 * 1024;
-/** Marks of the session that the caller itself runs in: they would make every session look like its child. */
-const SESSION_MARKS = ['ROOST_SESSION_ID', 'ROOST_SESSION_NAME'];
+/** Mark of the session that the caller itself runs in: it would make every session look like its child. */
+const SESSION_MARK = 'ROOST_SESSION_ID';
 
 export interface StartOptions {
   readonly home: string;
@@ -75,12 +75,11 @@ function openOutput(home: string): number {
   }
 }
 
-/** The caller's environment without the marks of its own session. */
+/** The caller's environment without the mark of its own session. */
 export function nodeEnvironment(
   env: Readonly<Record<string, string | undefined>>,
 ): Record<string, string | undefined> {
-  const marks = new Set(SESSION_MARKS);
-  const kept = Object.entries(env).filter(([name]) => !marks.has(name));
+  const kept = Object.entries(env).filter(([name]) => name !== SESSION_MARK);
   return { ...Object.fromEntries(kept), ROOST_PROCESS: 'node' };
 }
 

@@ -1,4 +1,4 @@
-// The node as a process: `node --home DIR [--foreground] [--ready-fd N]`. Tells whoever started it, once, that
+// The node as a process: `node --home DIR [--ready-fd N]`. Tells whoever started it, once, that
 // it serves or why it does not; then lives until it is told to stop. Its keepers and their sessions outlive it.
 import { closeSync, writeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -9,13 +9,12 @@ import { startDaemon, type Daemon } from './daemon.ts';
 const { values } = parseArgs({
   options: {
     home: { type: 'string' },
-    foreground: { type: 'boolean', default: false },
     'ready-fd': { type: 'string' },
   },
 });
-const { home, foreground, 'ready-fd': readyDescriptor } = values;
+const { home, 'ready-fd': readyDescriptor } = values;
 if (home === undefined) {
-  process.stderr.write('usage: node --home DIR [--foreground] [--ready-fd N]\n');
+  process.stderr.write('usage: node --home DIR [--ready-fd N]\n');
   process.exit(2);
 }
 
@@ -57,7 +56,6 @@ if (daemon !== null) await serve(daemon);
 
 async function serve(running: Daemon): Promise<void> {
   tell({ ready: true, pid: process.pid, socket: running.socket });
-  if (foreground) process.stdout.write(`roost: listening on ${running.socket}\n`);
   if (toldToStop) void running.stop();
   await running.stopped;
   process.exit(0);
