@@ -63,7 +63,8 @@ export function readEnvironment(
       throw new UsageError(`'${entry}' is not NAME=VALUE`);
     }
     const value = cut < 0 ? own[name] : entry.slice(cut + 1);
-    if (value !== undefined) environment[name] = value;
+    if (value === undefined) throw new UsageError(`${name} is not set here; give a value with ${name}=VALUE`);
+    environment[name] = value;
   }
   return environment;
 }

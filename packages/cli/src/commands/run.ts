@@ -26,7 +26,12 @@ export function define(command: Command, context: CommandContext): void {
     .option('-C, --cwd <directory>', 'working directory (default: here)')
     .option('-d, --detach', 'do not attach; print name and id')
     .option('-s, --size <COLSxROWS>', 'terminal size (default: that of this terminal, else 80x24)')
-    .option('-e, --env <NAME=VALUE>', 'set a variable for the session; again for more', collect, [])
+    .option(
+      '-e, --env <NAME[=VALUE]>',
+      'set a variable for the session, without a value to that of this command; again for more',
+      collect,
+      [],
+    )
     .option('--pipe', 'plain standard input and output instead of a terminal')
     .option('--json', 'do not attach; print the session as one JSON document')
     .option('--detach-key <key>', "key that begins 'd' to detach (default: $ROOST_DETACH_KEY, else ctrl-\\)")
