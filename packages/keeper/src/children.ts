@@ -69,6 +69,12 @@ export class Children {
     return [...this.#held.values()].map(stateOf);
   }
 
+  /** null when it is not held. */
+  state(sessionId: string): ChildState | null {
+    const held = this.#held.get(sessionId);
+    return held === undefined ? null : stateOf(held);
+  }
+
   async spawn(launch: ChildLaunch): Promise<ChildState> {
     const held = this.#held.get(launch.sessionId);
     if (held !== undefined) return stateOf(held);

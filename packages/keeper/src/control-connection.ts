@@ -24,7 +24,7 @@ import {
   type PipeStream,
 } from './wire.ts';
 
-/** Bytes that may wait in the socket before pushing pauses. */
+/** Bytes that may wait in the socket before pushing pauses, and events wait for it to drain. */
 const PUSH_WAITING_BYTES_MAX = 1024 * 1024;
 const PUSH_PIECE_BYTES = 256 * 1024;
 
@@ -40,11 +40,18 @@ export class ControlConnection {
   readonly #handlers: Handlers;
   /** Next offset to push, per followed session. */
   readonly #followed = new Map<string, Record<PipeStream, number>>();
+  /** Sessions whose newest state is owed to a node that does not read just now. */
+  readonly #owedStates = new Set<string>();
 
   constructor(socket: Socket, children: Children, tickets: Tickets) {
     this.#socket = socket;
     this.#children = children;
     socket.on('drain', () => {
+      for (const sessionId of [...this.#owedStates]) {
+        const state = children.state(sessionId);
+        if (state === null) this.#owedStates.delete(sessionId);
+        else this.changed(state);
+      }
       for (const sessionId of this.#followed.keys()) this.#push(sessionId);
     });
     this.#handlers = {
@@ -91,6 +98,11 @@ export class ControlConnection {
   }
 
   changed(state: ChildState): void {
+    if (this.#socket.writableLength > PUSH_WAITING_BYTES_MAX) {
+      this.#owedStates.add(state.sessionId);
+      return;
+    }
+    this.#owedStates.delete(state.sessionId);
     this.#send({ kind: 'event', state });
   }
 
