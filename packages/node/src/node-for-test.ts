@@ -54,6 +54,10 @@ function bundles(): Promise<string> {
   return built;
 }
 
+export async function bundledKeeper(): Promise<string> {
+  return join(await bundles(), 'keeper.js');
+}
+
 /** A temporary home; `remove` ends its keepers with all their children. */
 export class TestHome {
   readonly path: string;
@@ -100,7 +104,7 @@ export async function startTestNode(home: TestHome, options: Partial<DaemonOptio
   return startDaemon({
     home: home.path,
     version: '0.0.0-test',
-    keeperScript: join(await bundles(), 'keeper.js'),
+    keeperScript: await bundledKeeper(),
     environment: { PATH: process.env.PATH, HOME: home.path },
     logLevel: 'debug',
     keepersMax: 2,

@@ -15,6 +15,9 @@ const STATUS_MS = 500;
 /** Milliseconds between looks for keepers that are not needed any more. */
 const SURPLUS_LOOK_MS = 15_000;
 
+/** Keepers that one placement starts at most: one that is lost at once would be followed by another without end. */
+const STARTS_PER_PLACEMENT_MAX = 3;
+
 export interface KeeperPoolOptions {
   readonly directory: string;
   /** The bundled keeper. */
@@ -74,20 +77,21 @@ export class KeeperPool {
 
   /** A keeper for one session, with a place reserved: `reserved` is to be lowered by the caller, whatever comes. */
   async place(): Promise<KeeperLink> {
-    for (let mayStart = true; ;) {
+    for (let startsLeft = STARTS_PER_PLACEMENT_MAX; ;) {
       const serving = this.#serving();
       const { keeperId, startAnother } = placeSession(
         serving.map((link) => ({ id: link.id, sessions: link.load })),
         this.#options.keepersMax,
       );
       const link = this.get(keeperId);
-      if (startAnother === 'now' && mayStart) {
+      if (startAnother === 'now' && startsLeft > 0) {
+        startsLeft -= 1;
         try {
           await this.#start();
         } catch (error) {
           if (link === null) throw error;
           this.#options.log.error({ err: error }, 'another keeper could not be started');
-          mayStart = false;
+          startsLeft = 0;
         }
         continue;
       }
