@@ -223,11 +223,16 @@ function refusal(error: KeeperFailure): FailureError {
   );
 }
 
-function safeDetails(details: Readonly<Record<string, unknown>>): FailureDetails {
+/** Of what a keeper tells about a refusal, what the protocol can carry. */
+export function safeDetails(details: Readonly<Record<string, unknown>>): FailureDetails {
   const safe: FailureDetails = {};
   for (const [name, value] of Object.entries(details)) {
     if (typeof value === 'number' || typeof value === 'boolean') safe[name] = value;
     else if (typeof value === 'string') safe[name] = value.slice(0, 1_024);
+    else if (Array.isArray(value)) {
+      const texts = value.filter((entry): entry is string => typeof entry === 'string');
+      safe[name] = texts.slice(0, 64).map((text) => text.slice(0, 1_024));
+    }
   }
   return safe;
 }
