@@ -12,12 +12,17 @@ const Removal = z.object({ session_id: SessionId, keeper_id: z.string().nullable
 
 export class Removals {
   readonly #store: Store;
-  readonly #keepers: KeeperPool;
+  readonly #keepers: Pick<KeeperPool, 'get'>;
   readonly #sessionsDirectory: string;
   readonly #log: Log;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(options: { store: Store; keepers: KeeperPool; sessionsDirectory: string; log: Log }) {
+  constructor(options: {
+    store: Store;
+    keepers: Pick<KeeperPool, 'get'>;
+    sessionsDirectory: string;
+    log: Log;
+  }) {
     this.#store = options.store;
     this.#keepers = options.keepers;
     this.#sessionsDirectory = options.sessionsDirectory;
@@ -36,18 +41,28 @@ export class Removals {
     const done: string[] = [];
     for (const value of this.#store.sql.all('SELECT * FROM removals')) {
       const { session_id: sessionId, keeper_id: keeperId } = Removal.parse(value);
-      const link = this.#keepers.get(keeperId);
-      if (link !== null) {
-        if (!link.isConnected) continue;
-        if (link.children.has(sessionId)) await link.release(sessionId);
+      try {
+        if (await this.#cleanOne(sessionId, keeperId)) done.push(sessionId);
+      } catch (error) {
+        // It stays noted; the others do not wait for it.
+        this.#log.warn({ sessionId, err: error }, 'a removed session is not yet cleaned up');
       }
-      await rm(join(this.#sessionsDirectory, sessionId), { recursive: true, force: true });
-      done.push(sessionId);
     }
     if (done.length === 0) return;
     this.#store.transact(({ sql }) => {
       for (const sessionId of done) sql.run('DELETE FROM removals WHERE session_id = ?', sessionId);
     });
+  }
+
+  /** false: its keeper is out of reach and may still hold it. */
+  async #cleanOne(sessionId: string, keeperId: string | null): Promise<boolean> {
+    const link = this.#keepers.get(keeperId);
+    if (link !== null) {
+      if (!link.isConnected) return false;
+      if (link.children.has(sessionId)) await link.release(sessionId);
+    }
+    await rm(join(this.#sessionsDirectory, sessionId), { recursive: true, force: true });
+    return true;
   }
 }
 
