@@ -48,14 +48,15 @@ test('sizes', () => {
   }
 });
 
-test('environment entries; a name alone takes our own value', () => {
+test('environment entries; a name alone takes our own value, which must be there', () => {
   const own = { TOKEN: 't' };
-  expect(readEnvironment(['A=1', 'B=x=y', 'C=', 'TOKEN', 'ABSENT'], own)).toEqual({
+  expect(readEnvironment(['A=1', 'B=x=y', 'C=', 'TOKEN'], own)).toEqual({
     A: '1',
     B: 'x=y',
     C: '',
     TOKEN: 't',
   });
+  expect(() => readEnvironment(['ABSENT'], own)).toThrow(/ABSENT is not set/);
   for (const entry of ['=x', '1A=x', 'A-B=x', '']) expect(() => readEnvironment([entry], own)).toThrow();
 });
 
