@@ -3,8 +3,8 @@
  * Source of the rules: prompt neutralisation and control keys as agent terminals are driven today; Enter comes as its
  * own write, later, because line editors take a near one as part of the paste.
  */
-const PASTE_START = '\x1b[200~';
-const PASTE_END = '\x1b[201~';
+export const PASTE_START = '\x1b[200~';
+export const PASTE_END = '\x1b[201~';
 /** Milliseconds between text and Enter (protocol bound SUBMIT_DELAY_MS). */
 const SUBMIT_DELAY_MS = 500;
 /** Bytes of one text after neutralisation (protocol bound INPUT_BYTES_MAX). */

@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { InputClosed, INPUT_STALL_MS, InputQueue, InputStalled } from './input-queue.ts';
+import {
+  InputClosed,
+  INPUT_STALL_MS,
+  INPUT_WAITING_BYTES_MAX,
+  InputQueue,
+  InputStalled,
+} from './input-queue.ts';
 
 const write = (text: string, delayBeforeMs = 0) => ({ bytes: Buffer.from(text), delayBeforeMs });
 
@@ -82,6 +88,49 @@ describe('InputQueue', () => {
     await vi.advanceTimersByTimeAsync(100);
     expect(await waiting).toBeInstanceOf(InputClosed);
     await expect(queue.submit([write('late')])).rejects.toBeInstanceOf(InputClosed);
+  });
+
+  it('bounds the bytes of jobs that wait, and takes more once they are written', async () => {
+    const { state, tryWrite } = terminal(0);
+    const queue = new InputQueue(tryWrite);
+    const half = { bytes: Buffer.alloc(INPUT_WAITING_BYTES_MAX / 2, 'x'), delayBeforeMs: 0 };
+    const waiting = [queue.submit([half]), queue.submit([half])];
+    await expect(queue.submit([write('one too many')])).rejects.toMatchObject({
+      name: 'InputStalled',
+      bytesWritten: 0,
+    });
+    state.room = Infinity;
+    await vi.advanceTimersByTimeAsync(100);
+    await Promise.all(waiting);
+    expect(await queue.submit([write('again')])).toBe(5);
+  });
+
+  it('closes a paste that it gave up in the middle, before anything else', async () => {
+    const { state, tryWrite } = terminal(10);
+    const queue = new InputQueue(tryWrite);
+    const stuck = queue
+      .submit([write('\x1b[200~long paste\x1b[201~'), write('\r', 500)])
+      .catch(() => 'stuck');
+    const next = queue.submit([write('next')]);
+    await vi.advanceTimersByTimeAsync(INPUT_STALL_MS + 100);
+    state.room = Infinity;
+    await vi.advanceTimersByTimeAsync(100);
+    expect(await stuck).toBe('stuck');
+    expect(await next).toBe(4);
+    expect(state.taken).toBe('\x1b[200~long\x1b[201~next');
+  });
+
+  it('closes no paste that was written whole, or not begun', async () => {
+    for (const room of [0, 17]) {
+      const { state, tryWrite } = terminal(room);
+      const queue = new InputQueue(tryWrite);
+      const stuck = queue.submit([write('\x1b[200~paste\x1b[201~'), write('\r', 500)]).catch(() => 'stuck');
+      await vi.advanceTimersByTimeAsync(INPUT_STALL_MS + 1_000);
+      state.room = Infinity;
+      expect(await stuck).toBe('stuck');
+      expect(await queue.submit([write('next')])).toBe(4);
+      expect(state.taken).toBe(`${room === 0 ? '' : '\x1b[200~paste\x1b[201~'}next`);
+    }
   });
 
   it('bounds the keystrokes that wait for a program that does not read', async () => {

@@ -2,15 +2,17 @@
  * One writer per child. A job (all writes of one request) is never interleaved with another; keystrokes of the driver
  * queue behind it. Writing never blocks the process: a full terminal is tried again with growing pauses, and a program
  * that takes nothing for `INPUT_STALL_MS` fails the first job that waits, so that its sender learns it. Keystrokes have no
- * sender that waits: they stay.
+ * sender that waits: they stay. A paste that is given up in the middle is closed first, so that what follows is typed.
  */
-import type { InputWrite } from './input-preparation.ts';
+import { PASTE_END, PASTE_START, type InputWrite } from './input-preparation.ts';
 import { TypedKeys } from './typed-keys.ts';
 
 /** Milliseconds without any progress after which a program counts as not reading. */
 export const INPUT_STALL_MS = 30_000;
 /** Bytes of keystrokes that may wait for a program that does not read; more are dropped, as a full terminal does. */
 const KEYSTROKES_WAITING_MAX = 1024 * 1024;
+/** Bytes of jobs that may wait for one child: two of the largest texts. A job that would pass it is refused at once. */
+export const INPUT_WAITING_BYTES_MAX = 32 * 1024 * 1024;
 /** One write call: what a terminal line takes at once. */
 const CHUNK_BYTES = 4_096;
 const RETRY_MS_MIN = 1;
@@ -32,6 +34,10 @@ export class InputClosed extends Error {
   override readonly name = 'InputClosed';
 }
 
+export function bytesOf(writes: readonly InputWrite[]): number {
+  return writes.reduce((sum, { bytes }) => sum + bytes.length, 0);
+}
+
 interface Job {
   readonly kind: 'job';
   readonly writes: readonly InputWrite[];
@@ -51,6 +57,8 @@ export class InputQueue {
   #retryMs = RETRY_MS_MIN;
   #stalledSince: number | null = null;
   #keystrokesWaiting = 0;
+  /** Bytes of the jobs that are not over. */
+  #jobBytes = 0;
   #closed = false;
 
   constructor(tryWrite: TryWrite) {
@@ -60,9 +68,14 @@ export class InputQueue {
   /** Resolves to the bytes written when all are. Rejects `InputStalled`, `InputClosed`. */
   submit(writes: readonly InputWrite[]): Promise<number> {
     if (this.#closed) return Promise.reject(new InputClosed('the child has ended'));
-    return new Promise((resolve, reject) => {
+    const bytes = bytesOf(writes);
+    if (this.#jobBytes + bytes > INPUT_WAITING_BYTES_MAX) return Promise.reject(new InputStalled(0));
+    this.#jobBytes += bytes;
+    return new Promise<number>((resolve, reject) => {
       this.#jobs.push({ kind: 'job', writes, resolve, reject, index: 0, offset: 0, written: 0, due: false });
       if (this.#timer === null) this.#run();
+    }).finally(() => {
+      this.#jobBytes -= bytes;
     });
   }
 
@@ -155,7 +168,14 @@ export class InputQueue {
     const index = this.#jobs.findIndex(({ kind }) => kind === 'job');
     const [job] = index < 0 ? [] : this.#jobs.splice(index, 1);
     this.#stalledSince = null;
-    if (job?.kind === 'job') job.reject(new InputStalled(job.written));
+    if (job?.kind !== 'job') return;
+    if (isInPaste(job)) {
+      const closing = new TypedKeys();
+      closing.add(Buffer.from(PASTE_END));
+      this.#keystrokesWaiting += closing.length;
+      this.#jobs.unshift(closing);
+    }
+    job.reject(new InputStalled(job.written));
   }
 
   #later(ms: number): void {
@@ -164,4 +184,9 @@ export class InputQueue {
       this.#run();
     }, ms);
   }
+}
+
+/** The program has seen the start of a paste, or some of it, and not its end. */
+function isInPaste({ writes, index, written }: Job): boolean {
+  return index === 0 && written > 0 && writes[0]?.bytes.indexOf(PASTE_START) === 0;
 }
