@@ -1,13 +1,21 @@
 /** A child on pipes: structured standard input and output, in a process group of its own. */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { InputClosed, InputStalled, INPUT_STALL_MS } from './input-queue.ts';
+import {
+  bytesOf,
+  InputClosed,
+  InputStalled,
+  INPUT_STALL_MS,
+  INPUT_WAITING_BYTES_MAX,
+} from './input-queue.ts';
 import type { InputWrite } from './input-preparation.ts';
 import { PipeOutputBuffer } from './pipe-output.ts';
 import type { ChildExit, ChildLaunch, PipeStream } from './wire.ts';
 
 /** Milliseconds without output after the exit, when a descendant still holds a pipe open. */
 const QUIET_AFTER_EXIT_MS = 300;
+/** Bytes handed over at once: each piece that is taken is progress. */
+const PIECE_BYTES = 64 * 1024;
 
 export interface PipeChildEvents {
   /** More output is kept. */
@@ -22,6 +30,8 @@ export class PipeChild {
   readonly #events: PipeChildEvents;
   /** Jobs write one after the other: each waits for the one before. */
   #turn: Promise<unknown> = Promise.resolve();
+  /** Bytes of the jobs that are not over. */
+  #jobBytes = 0;
   #exit: ChildExit | null = null;
   #quiet: NodeJS.Timeout | null = null;
   #over = false;
@@ -78,9 +88,19 @@ export class PipeChild {
     });
   }
 
-  /** Writes all of a job; resolves to the bytes written. */
+  /**
+   * Writes all of a job; resolves to the bytes written. A program that takes nothing for `INPUT_STALL_MS` loses its input:
+   * half a message cannot be taken back, and whatever came after it would be read as its rest.
+   */
   submit(writes: readonly InputWrite[]): Promise<number> {
-    const job = this.#turn.then(() => this.#writeAll(writes));
+    const bytes = bytesOf(writes);
+    if (this.#jobBytes + bytes > INPUT_WAITING_BYTES_MAX) return Promise.reject(new InputStalled(0));
+    this.#jobBytes += bytes;
+    const job = this.#turn
+      .then(() => this.#writeAll(writes))
+      .finally(() => {
+        this.#jobBytes -= bytes;
+      });
     this.#turn = job.catch(() => undefined);
     return job;
   }
@@ -103,20 +123,32 @@ export class PipeChild {
   async #writeAll(writes: readonly InputWrite[]): Promise<number> {
     let written = 0;
     for (const { bytes } of writes) {
-      if (!this.#child.stdin.writable) throw new InputClosed('the child has closed its input');
-      await new Promise<void>((resolve, reject) => {
-        const timer = setTimeout(() => {
-          reject(new InputStalled(written));
-        }, INPUT_STALL_MS);
-        this.#child.stdin.write(bytes, (error) => {
-          clearTimeout(timer);
-          if (error) reject(new InputClosed('the child has closed its input'));
-          else resolve();
-        });
-      });
-      written += bytes.length;
+      for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+        const piece = bytes.subarray(at, at + PIECE_BYTES);
+        await this.#writePiece(piece, written);
+        written += piece.length;
+      }
     }
     return written;
+  }
+
+  #writePiece(piece: Uint8Array, writtenBefore: number): Promise<void> {
+    const { stdin } = this.#child;
+    return new Promise((resolve, reject) => {
+      if (!stdin.writable) {
+        reject(new InputClosed('the child has closed its input'));
+        return;
+      }
+      const timer = setTimeout(() => {
+        reject(new InputStalled(writtenBefore));
+        stdin.destroy();
+      }, INPUT_STALL_MS);
+      stdin.write(piece, (error) => {
+        clearTimeout(timer);
+        if (error) reject(new InputClosed('the child has closed its input'));
+        else resolve();
+      });
+    });
   }
 
   #finish(): void {
