@@ -18,42 +18,34 @@ const ARROWS = {
   client: ['@roost/protocol', '@roost/protocol/terminal-frames', '@roost/protocol/terminal-reset'],
   cli: ['@roost/client', '@roost/protocol'],
 };
-const INTERNAL = [
-  'protocol',
-  'protocol/terminal-reset',
-  'keeper',
-  'keeper/client',
-  'keeper/wire',
-  'keeper/processes',
-  'providers',
-  'node/daemon',
-  'client',
-  'lab',
-];
-
-const arrows = Object.entries(ARROWS).map(([name, allowed]) => ({
-  files: [`packages/${name}/src/**/*.ts`],
-  rules: {
-    'no-restricted-imports': [
-      'error',
-      {
-        paths: [...INTERNAL.map((one) => `@roost/${one}`), '@roost/protocol/terminal-frames']
-          .filter((one) => !allowed.includes(one))
-          .map((one) => ({
-            name: one,
-            message: `packages/${name} may not import ${one}`,
-            allowTypeImports: false,
-          })),
-        patterns: [
-          {
-            regex: '^(\\.\\./)+(protocol|keeper|providers|node|client|cli|lab)/src',
-            message: 'import packages by name',
-          },
-        ],
-      },
-    ],
-  },
-}));
+const arrows = Object.entries(ARROWS).map(([name, allowed]) => {
+  const others =
+    allowed.length === 0
+      ? '^@roost/'
+      : `^@roost/(?!(${allowed.map((one) => one.slice('@roost/'.length)).join('|')})$)`;
+  const message = `packages/${name} may not import this: see ARROWS`;
+  return {
+    files: [`packages/${name}/src/**/*.ts`],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            { regex: others, message },
+            {
+              regex: '^(\\.\\./)+(protocol|keeper|providers|node|client|cli|lab)/src',
+              message: 'import packages by name',
+            },
+          ],
+        },
+      ],
+      'no-restricted-syntax': [
+        'error',
+        { selector: `ImportExpression > Literal[value=/${others.replaceAll('/', '\\/')}/]`, message },
+      ],
+    },
+  };
+});
 
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/node_modules/**', '**/coverage/**'] },
