@@ -14,6 +14,7 @@ import { workspaceAround } from '../workspaces/workspaces.ts';
 import { FINAL_SCROLLBACK_LINES, writeFinalScreen } from './final-screen.ts';
 import { endLeftovers } from './leftovers.ts';
 import { makeSessionName } from './naming.ts';
+import { newSessionRow } from './new-session-row.ts';
 import { OutcomeWriter } from './outcome-writer.ts';
 import type { PipeOutput } from './pipe-output.ts';
 import { removedSessions } from './removals.ts';
@@ -254,36 +255,23 @@ export class SessionLifecycle implements KeeperEvents {
     }
     this.#outcomes.write((transaction) => {
       if (findSession(transaction.sql, id.data) !== null) return;
-      const { workspaceRoot: root, createdAt } = note;
+      const { workspaceRoot: root } = note;
       const gitRoot = existsSync(join(root, '.git')) ? root : null;
       const workspace = workspaceAround(transaction, { directory: root, gitRoot });
       const isTaken = (name: string) => isNameLive(transaction.sql, name);
       const name = isTaken(note.name) ? makeSessionName(note.name, isTaken) : note.name;
-      const launch = { transport: child.transport, directory: note.directory, command: note.command };
-      insertRecord(transaction, { id: note.recordId, name, provider: note.provider, launch, createdAt });
-      insertSession(transaction, {
+      const row = newSessionRow({
+        ...note,
         id: id.data,
-        record_id: note.recordId,
         name,
-        provider: note.provider,
         transport: child.transport,
-        status: 'running',
-        workspace_id: workspace.id,
-        directory: note.directory,
-        command: JSON.stringify(note.command),
-        keeper_id: KeeperId.parse(link.id),
-        pid: child.pid,
-        process_start: child.processStart,
-        columns: child.size?.columns ?? null,
-        rows: child.size?.rows ?? null,
-        title: null,
-        created_at: createdAt,
-        ended_at: null,
-        exit_code: null,
-        exit_signal: null,
-        end_reason: null,
-        stop_requested: 0,
+        workspaceId: workspace.id,
+        keeperId: KeeperId.parse(link.id),
+        size: child.size,
+        process: { pid: child.pid, start: child.processStart },
       });
+      insertRecord(transaction, row);
+      insertSession(transaction, row);
     });
     this.#log.warn({ sessionId: child.sessionId }, 'a session that the database did not know was adopted');
     if (child.exit !== null) this.#collect(link, child.sessionId);

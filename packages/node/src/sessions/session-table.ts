@@ -112,17 +112,17 @@ export function countSessions(sql: Sql): { live: number; ended: number } {
   );
 }
 
-export function insertRecord(
-  { sql }: Transaction,
-  record: { id: string; name: string; provider: string; launch: unknown; createdAt: number },
-): void {
+/** The record that a session is the first run of. */
+export function insertRecord({ sql }: Transaction, row: SessionRow): void {
+  const { transport, directory } = row;
+  const command: unknown = JSON.parse(row.command);
   sql.run(
     'INSERT OR IGNORE INTO records (id, name, provider, launch, created_at) VALUES (?, ?, ?, ?, ?)',
-    record.id,
-    record.name,
-    record.provider,
-    JSON.stringify(record.launch),
-    record.createdAt,
+    row.record_id,
+    row.name,
+    row.provider,
+    JSON.stringify({ transport, directory, command }),
+    row.created_at,
   );
 }
 

@@ -7,7 +7,6 @@ import {
   SessionId,
   type Session,
   type SpawnRequest,
-  type TerminalSize,
 } from '@roost/protocol';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
@@ -19,6 +18,7 @@ import { FINAL_SCROLLBACK_LINES } from './final-screen.ts';
 import { planSession, type Launch } from './launch.ts';
 import type { SessionLifecycle } from './lifecycle.ts';
 import { makeSessionName } from './naming.ts';
+import { newSessionRow } from './new-session-row.ts';
 import { encodeNote, shownCommand } from './session-note.ts';
 import {
   countSessions,
@@ -49,6 +49,8 @@ export interface SpawnScene {
 interface Intent {
   readonly row: SessionRow;
   readonly note: string;
+  /** Ended sessions had to make room. */
+  readonly evicted: boolean;
 }
 
 export async function spawnSession(scene: SpawnScene, request: SpawnRequest): Promise<Session> {
@@ -62,7 +64,7 @@ export async function spawnSession(scene: SpawnScene, request: SpawnRequest): Pr
     const intent = store.transact((transaction) =>
       recordIntent(transaction, { request, location, launch, link }),
     );
-    scene.evicted();
+    if (intent.evicted) scene.evicted();
     await start(scene, intent, { request, launch, link });
     const row = findSession(store.sql, intent.row.id);
     return sessionView(row ?? intent.row, link.children.get(intent.row.id) ?? null);
@@ -81,7 +83,7 @@ function recordIntent(
   }: { request: SpawnRequest; location: Location; launch: Launch; link: KeeperLink },
 ): Intent {
   const { sql } = transaction;
-  makeRoom(transaction);
+  const evicted = makeRoom(transaction);
   const isTaken = (name: string) => isNameLive(sql, name);
   if (request.name !== undefined && isTaken(request.name)) {
     throw new FailureError('name-taken', { name: request.name });
@@ -91,42 +93,21 @@ function recordIntent(
   const createdAt = Date.now();
   const recordId = RecordId.parse(randomHexId());
   const command = shownCommand(launch.argv);
-  insertRecord(transaction, {
-    id: recordId,
-    name,
-    provider: launch.provider,
-    launch: {
-      launch: request.launch,
-      transport: request.transport,
-      directory: location.directory,
-      environmentNames: Object.keys(request.environment),
-    },
-    createdAt,
-  });
-  const size: TerminalSize | null = request.transport === 'pty' ? request.size : null;
-  const row: SessionRow = {
+  const row = newSessionRow({
     id: SessionId.parse(randomHexId()),
-    record_id: recordId,
+    recordId,
     name,
     provider: launch.provider,
     transport: request.transport,
-    status: 'starting',
-    workspace_id: workspace.id,
+    workspaceId: workspace.id,
     directory: location.directory,
-    command: JSON.stringify(command),
-    keeper_id: link.id,
-    pid: null,
-    process_start: null,
-    columns: size?.columns ?? null,
-    rows: size?.rows ?? null,
-    title: null,
-    created_at: createdAt,
-    ended_at: null,
-    exit_code: null,
-    exit_signal: null,
-    end_reason: null,
-    stop_requested: 0,
-  };
+    command,
+    keeperId: link.id,
+    size: request.transport === 'pty' ? request.size : null,
+    createdAt,
+    process: null,
+  });
+  insertRecord(transaction, row);
   insertSession(transaction, row);
   const note = encodeNote({
     version: 1,
@@ -138,17 +119,18 @@ function recordIntent(
     command,
     createdAt,
   });
-  return { row, note };
+  return { row, note, evicted };
 }
 
-/** Ended sessions give way to new ones, the oldest first; live ones never do. */
-function makeRoom(transaction: Transaction): void {
+/** Ended sessions give way to new ones, the oldest first; live ones never do. true when any did. */
+function makeRoom(transaction: Transaction): boolean {
   const { live, ended } = countSessions(transaction.sql);
   if (live >= SESSIONS_MAX) throw new FailureError('sessions-exhausted', { limit: SESSIONS_MAX });
   const excess = live + ended + 1 - SESSIONS_MAX;
-  if (excess <= 0) return;
+  if (excess <= 0) return false;
   const oldest = listSessions(transaction.sql, true, -1).filter((row) => !isLive(row));
   for (const row of oldest.slice(0, excess)) deleteSession(transaction, row);
+  return true;
 }
 
 async function start(

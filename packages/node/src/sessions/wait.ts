@@ -7,11 +7,8 @@ export async function waitForEnd(
   store: Store,
   { sessionId, waitMs, signal }: { sessionId: string; waitMs: number; signal: AbortSignal },
 ): Promise<void> {
-  const isOver = () => {
-    const row = findSession(store.sql, sessionId);
-    return row === null || !isLive(row);
-  };
-  if (isOver() || waitMs === 0 || signal.aborted) return;
+  const row = findSession(store.sql, sessionId);
+  if (row === null || !isLive(row) || waitMs === 0 || signal.aborted) return;
   await new Promise<void>((resolve) => {
     const done = () => {
       clearTimeout(timer);
@@ -22,10 +19,11 @@ export async function waitForEnd(
     const timer = setTimeout(done, waitMs);
     signal.addEventListener('abort', done);
     const unsubscribe = store.onEvent(({ body }) => {
-      const about =
-        (body.kind === 'session-changed' && body.session.id === sessionId) ||
+      // Decided from the event alone: a listener must not throw, and a read could.
+      const isOver =
+        (body.kind === 'session-changed' && body.session.id === sessionId && !isLive(body.session)) ||
         (body.kind === 'session-removed' && body.sessionId === sessionId);
-      if (about && isOver()) done();
+      if (isOver) done();
     });
   });
 }

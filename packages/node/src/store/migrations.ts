@@ -1,5 +1,5 @@
 // The database's shape, one numbered step at a time. A step that has shipped is never edited; a change is a new step.
-// Environment values never have a column: only names.
+// The environment of a session has no column.
 export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE node (
