@@ -8,6 +8,7 @@ import {
   type AttachRequest,
 } from '@roost/protocol/terminal-frames';
 import type { Children } from './children.ts';
+import { endSoon } from './closing.ts';
 import { fieldsOf, integer, text } from './fields.ts';
 import type { AttachedClient } from './terminal-child.ts';
 import type { Tickets } from './tickets.ts';
@@ -90,6 +91,6 @@ export class AttachConnection {
   }
 
   #refuse(code: string): void {
-    this.#socket.end(encodeJsonFrame(TerminalFrameKind.refused, { code }));
+    endSoon(this.#socket, encodeJsonFrame(TerminalFrameKind.refused, { code }));
   }
 }

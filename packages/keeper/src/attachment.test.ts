@@ -76,6 +76,29 @@ describe('an attachment whose client does not read', () => {
     expect(screens).toBe(2);
   });
 
+  it('gets a screen at the end, not bytes that the ring no longer holds', async () => {
+    ring.append(Buffer.alloc(100, 'o'));
+    attachment.sendScreen(0);
+    // Nobody has looked at the attachment since: it does not know yet that it is behind.
+    ring.append(Buffer.alloc(2 * ring.capacity, 'p'));
+    attachment.end({ exitCode: 0, exitSignal: null });
+    const kinds: number[] = [];
+    await read((kind) => kinds.push(kind) > 0 && kind === TerminalFrameKind.ended);
+    expect(kinds).toEqual([TerminalFrameKind.screen, TerminalFrameKind.screen, TerminalFrameKind.ended]);
+  });
+
+  it('gets what is owed and the end, however small its window', async () => {
+    attachment.sendScreen(0);
+    ring.append(Buffer.alloc(2 * WINDOW_BYTES, 'o'));
+    attachment.end({ exitCode: 0, exitSignal: null });
+    let output = 0;
+    await read((kind, payload) => {
+      if (kind === TerminalFrameKind.output) output += payload.length;
+      return kind === TerminalFrameKind.ended;
+    });
+    expect(output).toBe(2 * WINDOW_BYTES);
+  });
+
   it('holds few changes of its role, and tells the newest when it reads', async () => {
     const LAST = 100_000;
     for (let columns = 1; columns <= LAST; columns += 1)

@@ -13,6 +13,7 @@ import {
   type SessionEnd,
   writeFrameHeader,
 } from '@roost/protocol/terminal-frames';
+import { endSoon } from './closing.ts';
 import type { OutputRing } from './output-ring.ts';
 
 /** Bytes of one output frame. */
@@ -98,14 +99,14 @@ export class Attachment {
     this.#owedRole = change;
   }
 
-  /** Sends what the window allows of the bytes that came since. A lag that the ring no longer holds is over the limit. */
+  /** Sends what the window allows of the bytes that came since. */
   flush(): void {
     if (this.#closed) return;
     const { ring } = this.#session;
     for (;;) {
       const lag = ring.end - this.#sentOffset;
       if (lag === 0) return;
-      if (lag > RESYNC_LAG_BYTES) this.#behind = true;
+      if (lag > RESYNC_LAG_BYTES || this.#sentOffset < ring.floor) this.#behind = true;
       if (this.#behind) {
         this.#resyncWhenShown();
         return;
@@ -125,13 +126,13 @@ export class Attachment {
   /** The session is over: what is still owed, then the end. */
   end(end: SessionEnd): void {
     if (this.#closed) return;
-    if (this.#behind || this.#session.ring.end - this.#sentOffset > this.#window) {
-      this.sendScreen(0);
-    }
-    const lag = this.#session.ring.end - this.#sentOffset;
+    const { ring } = this.#session;
+    if (this.#behind || this.#sentOffset < ring.floor) this.sendScreen(0);
+    this.#sentOffset = Math.max(this.#sentOffset, ring.floor);
+    const lag = ring.end - this.#sentOffset;
     if (lag > 0) this.#sendOutput(lag);
     this.#write(encodeJsonFrame(TerminalFrameKind.ended, end));
-    this.#socket.end();
+    endSoon(this.#socket);
     this.close();
   }
 

@@ -6,6 +6,7 @@ import {
   rmSync,
   unlinkSync,
   existsSync,
+  writeFileSync,
 } from 'node:fs';
 import { createConnection, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -17,11 +18,11 @@ import {
   FrameReader,
   TerminalFrameKind,
 } from '@roost/protocol/terminal-frames';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectKeeper, KeeperFailure, type KeeperConnection } from './client.ts';
 import { Screen } from './screen/screen.ts';
 import { KeeperServer } from './server.ts';
-import type { ChildLaunch, ChildState } from './wire.ts';
+import { KeeperFrameKind, type ChildLaunch, type ChildState } from './wire.ts';
 
 let directory: string;
 let socketPath: string;
@@ -457,6 +458,53 @@ describe('the keeper', () => {
     expect(again.welcome.keeperId).toBe('a'.repeat(16));
     again.close();
     expect((await keeper.call('status', {})).children).toBe(0);
+    // /proc/net/unix: a listening socket has the flag 00010000, and keeps the path that it was bound to.
+    const listening = readFileSync('/proc/net/unix', 'utf8')
+      .split('\n')
+      .filter((line) => line.endsWith(socketPath) && line.split(/\s+/)[3] === '00010000');
+    expect(listening).toHaveLength(1);
+  });
+
+  it('leaves alone what is in the place of its socket, complains of it once, and listens when it is gone', async () => {
+    const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    try {
+      unlinkSync(socketPath);
+      writeFileSync(socketPath, 'of another');
+      await until('the complaint', () => (said.mock.calls.length > 0 ? true : null));
+      await delay(4_500); // two more looks
+      expect(said.mock.calls).toHaveLength(1);
+      expect(readFileSync(socketPath, 'utf8')).toBe('of another');
+      unlinkSync(socketPath);
+      await until('a new socket', () => (existsSync(socketPath) ? true : null));
+      (await connectKeeper(socketPath, { timeoutMs: 2_000 })).close();
+    } finally {
+      said.mockRestore();
+    }
+  });
+
+  it('takes no large frame of a peer that it does not know, nor of a terminal client', async () => {
+    const large = encodeFrame(KeeperFrameKind.control, Buffer.alloc(70_000, ' '));
+    const stranger = createConnection(socketPath);
+    stranger.on('error', () => undefined);
+    stranger.write(large.subarray(0, 5)); // its header is enough
+    await until('the keeper to hang up', () => (stranger.closed ? true : null), 3_000);
+    const { sessionId } = await keeper.call('spawn', launch('sleep 60'));
+    const { ticket } = await keeper.call('grantAttach', { sessionId, mode: 'drive' });
+    const client = createConnection(socketPath);
+    client.on('error', () => undefined);
+    client.resume();
+    const request = { version: 1, ticket, columns: 80, rows: 24, window: 65_536 };
+    // Together with the first frame: the limit of the lane holds from the next one on.
+    const piece = encodeFrame(TerminalFrameKind.resize, Buffer.alloc(100_000));
+    client.write(Buffer.concat([encodeJsonFrame(TerminalFrameKind.attach, request), piece]));
+    await until('the client', async () => ((await stateOf(sessionId))?.attachedClients === 1 ? true : null));
+    client.write(encodeFrame(TerminalFrameKind.input, Buffer.alloc(1024 * 1024 + 1)).subarray(0, 5));
+    await until('the keeper to hang up', () => (client.closed ? true : null), 3_000);
+    // The node may: its text is as large as the protocol allows.
+    const text = 'x'.repeat(200_000);
+    const { sessionId: pipe } = await keeper.call('spawn', launch('cat > /dev/null', { transport: 'pipe' }));
+    const written = await keeper.call('input', { sessionId: pipe, text, framing: 'raw', submit: false });
+    expect(written.bytesWritten).toBe(text.length);
   });
 
   it('leaks no descriptor over spawns, attaches and exits', async () => {

@@ -7,6 +7,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { encodeJsonFrame, FrameReader, TerminalFrameKind } from '@roost/protocol/terminal-frames';
 import { AttachConnection } from './attach-connection.ts';
 import { Children } from './children.ts';
+import { endSoon } from './closing.ts';
 import { ControlConnection } from './control-connection.ts';
 import { fieldsOf, integer } from './fields.ts';
 import { ScreenPump } from './screen-pump.ts';
@@ -21,6 +22,8 @@ import {
 
 /** Milliseconds for the first frame. */
 const FIRST_FRAME_MS = 5_000;
+/** Bytes of the first frame: who sends it is not known yet. */
+const FIRST_FRAME_BYTES_MAX = 64 * 1024;
 /** Bytes of a client's frame: keystrokes and pastes come in pieces far below this. */
 const CLIENT_FRAME_BYTES_MAX = 1024 * 1024;
 const CONNECTIONS_MAX = 1_024;
@@ -35,7 +38,8 @@ export interface KeeperIdentity {
 type Lane =
   | { kind: 'new' }
   | { kind: 'control'; control: ControlConnection }
-  | { kind: 'attach'; attach: AttachConnection };
+  | { kind: 'attach'; attach: AttachConnection }
+  | { kind: 'over' };
 
 export class KeeperServer {
   readonly children: Children;
@@ -47,6 +51,8 @@ export class KeeperServer {
   #server: Server | null = null;
   #inode: number | null = null;
   #look: NodeJS.Timeout | null = null;
+  #binding = false;
+  #complaint: string | null = null;
 
   constructor(identity: KeeperIdentity, socketPath: string) {
     this.#identity = identity;
@@ -65,17 +71,11 @@ export class KeeperServer {
     return this.#sockets.size;
   }
 
-  /** Listens, and listens anew whenever the socket file is gone or another's. */
+  /** Listens, and listens anew whenever the socket file is gone. Another's in its place is left alone. */
   async listen(): Promise<void> {
     await this.#bind();
     this.#look = setInterval(() => {
-      if (this.#inode !== null && inodeOf(this.#socketPath) !== this.#inode) {
-        this.#inode = null;
-        this.#bind().catch((error: unknown) => {
-          this.#inode = -1; // tried again at the next look
-          complain('cannot listen again', error);
-        });
-      }
+      void this.#listenAgain();
     }, SOCKET_LOOK_MS);
     this.#look.unref();
   }
@@ -87,7 +87,29 @@ export class KeeperServer {
     for (const socket of this.#sockets) socket.destroy();
   }
 
+  /** Complains once of what is wrong, not at every look. */
+  async #listenAgain(): Promise<void> {
+    if (this.#binding) return;
+    this.#binding = true;
+    try {
+      const inode = inodeOf(this.#socketPath);
+      if (inode === null) await this.#bind();
+      else if (inode !== this.#inode) throw new Error('another file is in the place of the socket');
+      this.#complaint = null;
+    } catch (error) {
+      const complaint = String(error);
+      if (complaint !== this.#complaint) complain('cannot listen again', error);
+      this.#complaint = complaint;
+    } finally {
+      this.#binding = false;
+    }
+  }
+
   async #bind(): Promise<void> {
+    // What it accepted stays open. It unlinks the path, so it goes before the new one binds.
+    this.#server?.close();
+    this.#server = null;
+    this.#inode = null;
     const server = createServer((socket) => {
       this.#accept(socket);
     });
@@ -104,7 +126,7 @@ export class KeeperServer {
 
   #accept(socket: Socket): void {
     this.#sockets.add(socket);
-    const reader = new FrameReader(KEEPER_FRAME_BYTES_MAX);
+    const reader = new FrameReader(FIRST_FRAME_BYTES_MAX);
     let lane: Lane = { kind: 'new' };
     const timer = setTimeout(() => socket.destroy(), FIRST_FRAME_MS);
     socket.setNoDelay(true);
@@ -117,18 +139,21 @@ export class KeeperServer {
     });
     socket.on('data', (chunk: Buffer) => {
       try {
-        for (const { kind, payload } of reader.push(chunk)) {
+        for (const { kind, payload } of reader.read(chunk)) {
           switch (lane.kind) {
             case 'new':
               clearTimeout(timer);
               lane = this.#open(socket, kind, payload);
+              if (lane.kind === 'control') reader.maxPayloadBytes = KEEPER_FRAME_BYTES_MAX;
+              if (lane.kind === 'attach') reader.maxPayloadBytes = CLIENT_FRAME_BYTES_MAX;
               break;
             case 'control':
               if (kind === KeeperFrameKind.control) lane.control.receive(payload);
               break;
             case 'attach':
-              if (payload.length > CLIENT_FRAME_BYTES_MAX) throw new Error('frame too large');
               lane.attach.receive(kind, payload);
+              break;
+            case 'over':
               break;
           }
         }
@@ -150,8 +175,8 @@ export class KeeperServer {
     const wire = Math.min(integer(range, 'max', 1, 1_000_000), KEEPER_WIRE_MAX);
     if (wire < Math.max(integer(range, 'min', 1, 1_000_000), KEEPER_WIRE_MIN)) {
       const reason = `this keeper speaks ${KEEPER_WIRE_MIN}..${KEEPER_WIRE_MAX}`;
-      socket.end(encodeJsonFrame(KeeperFrameKind.control, { kind: 'refused', reason }));
-      return { kind: 'new' };
+      endSoon(socket, encodeJsonFrame(KeeperFrameKind.control, { kind: 'refused', reason }));
+      return { kind: 'over' };
     }
     const welcome: KeeperWelcome = { kind: 'welcome', wire, pid: process.pid, ...this.#identity };
     socket.write(encodeJsonFrame(KeeperFrameKind.control, welcome));

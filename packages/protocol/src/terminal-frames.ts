@@ -86,28 +86,33 @@ export class FrameError extends Error {
 
 /** Cuts a byte stream into frames. Throws `FrameError` on an impossible length: the stream is then useless. */
 export class FrameReader {
-  readonly #maxPayloadBytes: number;
+  /** May change between two frames that `read` gives: a peer is trusted with more once it is known. */
+  maxPayloadBytes: number;
   #chunks: Uint8Array[] = [];
   #bytes = 0;
 
   constructor(maxPayloadBytes: number) {
-    this.#maxPayloadBytes = maxPayloadBytes;
+    this.maxPayloadBytes = maxPayloadBytes;
   }
 
   /** Frames completed by this chunk, in order. Payloads are views: copy what outlives the call. */
   push(chunk: Uint8Array): { kind: number; payload: Uint8Array }[] {
+    return [...this.read(chunk)];
+  }
+
+  /** As `push`, one frame at a time. All must be taken. */
+  *read(chunk: Uint8Array): Generator<{ kind: number; payload: Uint8Array }, void> {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
-    const frames: { kind: number; payload: Uint8Array }[] = [];
     for (;;) {
-      if (this.#bytes < FRAME_HEADER_BYTES) return frames;
+      if (this.#bytes < FRAME_HEADER_BYTES) return;
       const head = this.#front(FRAME_HEADER_BYTES);
       const length = new DataView(head.buffer, head.byteOffset).getUint32(0);
-      if (length < 1 || length - 1 > this.#maxPayloadBytes) throw new FrameError(`frame of ${length} bytes`);
-      if (this.#bytes < 4 + length) return frames;
+      if (length < 1 || length - 1 > this.maxPayloadBytes) throw new FrameError(`frame of ${length} bytes`);
+      if (this.#bytes < 4 + length) return;
       const frame = this.#front(4 + length);
-      frames.push({ kind: frame[4] ?? 0, payload: frame.subarray(FRAME_HEADER_BYTES, 4 + length) });
       this.#drop(4 + length);
+      yield { kind: frame[4] ?? 0, payload: frame.subarray(FRAME_HEADER_BYTES, 4 + length) };
     }
   }
 
