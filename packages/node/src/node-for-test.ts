@@ -1,7 +1,7 @@
 // For tests only: real nodes (in this process or as processes) with real keepers in temporary homes, a bare client for them, and
 // the certainty that nothing is left running.
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,7 +29,9 @@ afterAll(() => remove());
 /** A directory with node.js and keeper.js, bundled once for each test file. */
 function bundles(): Promise<string> {
   built ??= (async () => {
-    const directory = mkdtempSync(join(repository, 'node_modules', '.cache', 'roost-node-test-'));
+    const cache = join(repository, 'node_modules', '.cache');
+    mkdirSync(cache, { recursive: true });
+    const directory = mkdtempSync(join(cache, 'roost-node-test-'));
     remove = () => rmSync(directory, { recursive: true, force: true });
     writeFileSync(join(directory, 'package.json'), JSON.stringify({ type: 'module' }));
     await build({
