@@ -110,7 +110,8 @@ describe('a first session', () => {
   });
 
   it('tells every change in the journal, in order and without gaps', async () => {
-    await roost.run('job', ['sh', '-c', 'exit 0']);
+    await roost.run('job', ['sh', '-c', 'read x']);
+    await roost.ok(['send', 'job', 'go', '--enter']);
     await waitFor('the exit', async () => (await roost.session('job')).status === 'exited');
     await roost.ok(['rm', 'job']);
     const events = await roost.json<
