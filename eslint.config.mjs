@@ -18,12 +18,22 @@ const ARROWS = {
   client: ['@roost/protocol', '@roost/protocol/terminal-frames', '@roost/protocol/terminal-reset'],
   cli: ['@roost/client', '@roost/protocol'],
 };
+/** What it may import types of besides: nothing of it is there when it runs. */
+const TYPE_ARROWS = { keeper: '@roost/protocol' };
 const arrows = Object.entries(ARROWS).map(([name, allowed]) => {
   const others =
     allowed.length === 0
       ? '^@roost/'
       : `^@roost/(?!(${allowed.map((one) => one.slice('@roost/'.length)).join('|')})$)`;
   const message = `packages/${name} may not import this: see ARROWS`;
+  const typesOf = TYPE_ARROWS[name];
+  const restricted =
+    typesOf === undefined
+      ? [{ regex: others, message }]
+      : [
+          { regex: `^(?!${typesOf}$)${others.slice(1)}`, message },
+          { regex: `^${typesOf}$`, message, allowTypeImports: true },
+        ];
   return {
     files: [`packages/${name}/src/**/*.ts`],
     rules: {
@@ -31,7 +41,7 @@ const arrows = Object.entries(ARROWS).map(([name, allowed]) => {
         'error',
         {
           patterns: [
-            { regex: others, message },
+            ...restricted,
             {
               regex: '^(\\.\\./)+(protocol|keeper|providers|node|client|cli|lab)/src',
               message: 'import packages by name',

@@ -2,6 +2,7 @@
  * The children of this keeper by session id, live and ended: an ended one is kept, with its screen, until the node has
  * taken its exit record (`release`).
  */
+import type { FailureCode } from '@roost/protocol';
 import { prepareInput, type InputRequest } from './input-preparation.ts';
 import { InputClosed, InputStalled } from './input-queue.ts';
 import { PipeChild } from './pipe-child.ts';
@@ -13,12 +14,12 @@ import type { ChildExit, ChildLaunch, ChildState, KeeperCalls, PipeStream, Scree
 /** Milliseconds between two reports of a child's title, size or clients. */
 const REPORT_INTERVAL_MS = 100;
 
-/** An expected refusal; `code` is of the protocol's closed list. */
+/** An expected refusal. */
 export class Refused extends Error {
   override readonly name = 'Refused';
-  readonly code: string;
+  readonly code: FailureCode;
   readonly details: Record<string, unknown>;
-  constructor(code: string, details: Record<string, unknown> = {}) {
+  constructor(code: FailureCode, details: Record<string, unknown> = {}) {
     super(code);
     this.code = code;
     this.details = details;

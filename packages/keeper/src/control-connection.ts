@@ -1,5 +1,6 @@
 /** One node's connection: requests in, replies and events out, pipe output pushed with back-pressure. */
 import type { Socket } from 'node:net';
+import type { FailureCode } from '@roost/protocol';
 import { encodeFrame, encodeJsonFrame } from '@roost/protocol/terminal-frames';
 import { Refused, type Children } from './children.ts';
 import { fieldsOf, InvalidField, text, type Fields } from './fields.ts';
@@ -164,7 +165,7 @@ function isCall(name: string, handlers: Handlers): name is KeeperCall {
   return Object.hasOwn(handlers, name);
 }
 
-function refusalOf(error: unknown): { code: string; details: Record<string, unknown> } {
+function refusalOf(error: unknown): { code: FailureCode; details: Record<string, unknown> } {
   if (error instanceof Refused) return { code: error.code, details: error.details };
   if (error instanceof InvalidField) return { code: 'invalid-request', details: { field: error.field } };
   if (error instanceof SyntaxError) return { code: 'invalid-request', details: { field: 'json' } };
