@@ -121,6 +121,11 @@ describe('the loss of the connection', () => {
     const connection = await connected((_, peer) => peer.send('{"kind":"surprise"}'));
     await expect(connection.request('node.status', {})).rejects.toEqual(code('connection-lost'));
   });
+
+  test('is what an event without a place in the journal leads to', async () => {
+    const connection = await connected((_, peer) => peer.send('{"kind":"event","event":{"body":{}}}'));
+    await expect(connection.request('node.status', {})).rejects.toEqual(code('connection-lost'));
+  });
 });
 
 describe('connecting', () => {

@@ -10,11 +10,13 @@ import {
   OPERATIONS,
   PROTOCOL_MAX,
   PROTOCOL_MIN,
+  UnknownEventFrame,
   type Hello,
   type NodeEvent,
   type OperationName,
   type ParamsInput,
   type Result,
+  type UnknownEvent,
   type Welcome,
 } from '@roost/protocol';
 import WebSocket from 'ws';
@@ -43,6 +45,8 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
 }
 
+export type EventListener = (event: NodeEvent | UnknownEvent) => void;
+
 export interface NodeConnection {
   readonly node: Welcome['node'];
   readonly capabilities: readonly string[];
@@ -56,7 +60,7 @@ export interface NodeConnection {
    * Sends the listener every event after a sequence, in order, as long as the connection lives. One subscription a
    * connection. Answers the last sequence that the journal held at that moment.
    */
-  subscribeEvents(after: number, listener: (event: NodeEvent) => void): Promise<{ last: number }>;
+  subscribeEvents(after: number, listener: EventListener): Promise<{ last: number }>;
   /** Holds back (and lets go) everything that the node sends: back-pressure for whoever reads too slowly. */
   pause(): void;
   resume(): void;
@@ -141,7 +145,7 @@ function connectFailure(error: unknown, socketPath: string): FailureError {
   return new FailureError('connection-lost', { socket: socketPath }, { cause: error });
 }
 
-function parseFrame(data: WebSocket.RawData): NodeFrame | undefined {
+function parseFrame(data: WebSocket.RawData): NodeFrame | UnknownEventFrame | undefined {
   let value: unknown;
   try {
     const bytes = Array.isArray(data)
@@ -153,7 +157,7 @@ function parseFrame(data: WebSocket.RawData): NodeFrame | undefined {
   } catch {
     return undefined;
   }
-  return NodeFrame.safeParse(value, ONE_SHOT).data;
+  return NodeFrame.safeParse(value, ONE_SHOT).data ?? UnknownEventFrame.safeParse(value, ONE_SHOT).data;
 }
 
 class OpenConnection implements NodeConnection {
@@ -162,7 +166,7 @@ class OpenConnection implements NodeConnection {
   readonly #webSocket: WebSocket;
   readonly #requests = new Map<number, OpenRequest>();
   readonly #closeListeners = new Set<() => void>();
-  #eventListener: ((event: NodeEvent) => void) | undefined;
+  #eventListener: EventListener | undefined;
   #nextId = 1;
   #closed = false;
 
@@ -225,7 +229,7 @@ class OpenConnection implements NodeConnection {
     });
   }
 
-  async subscribeEvents(after: number, listener: (event: NodeEvent) => void): Promise<{ last: number }> {
+  async subscribeEvents(after: number, listener: EventListener): Promise<{ last: number }> {
     // Events may overtake the answer.
     this.#eventListener = listener;
     return this.request('events.subscribe', { after });

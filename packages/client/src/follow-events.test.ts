@@ -50,6 +50,35 @@ test('every event comes once and in order, however often the connection is cut',
   );
 });
 
+test('an event of an unknown kind is left out, its connection stays, and it is not asked for again', async () => {
+  await using scratch = await scratchDirectory();
+  const socketPath = join(scratch.path, 'node.sock');
+  const asked: number[] = [];
+  const node = await FakeNode.listen({
+    socketPath,
+    onRequest: ({ id, params }, peer) => {
+      const { after } = params as { after: number };
+      asked.push(after);
+      peer.send({ kind: 'response', id, result: { last: 3 } });
+      if (after === 0) peer.send({ kind: 'event', event: fakeEvent(1) });
+      const body = { kind: 'moon-rose', phase: 'full' };
+      peer.send(JSON.stringify({ kind: 'event', event: { ...fakeEvent(after === 0 ? 2 : 4), body } }));
+      peer.send({ kind: 'event', event: fakeEvent(after === 0 ? 3 : 5) });
+      if (after !== 0) return;
+      peer.send(JSON.stringify({ kind: 'event', event: { ...fakeEvent(4), body } }));
+      setTimeout(() => peer.cut(), 50);
+    },
+  });
+  const seen: number[] = [];
+  const connect = () => connectNode({ socketPath, client });
+  for await (const event of followEvents({ connect, after: 0, signal: new AbortController().signal })) {
+    seen.push(event.sequence);
+    if (event.sequence === 5) break;
+  }
+  expect({ seen, asked }).toEqual({ seen: [1, 3, 5], asked: [0, 4] });
+  await node.close();
+});
+
 test('a node that is away for a while is waited for', async () => {
   await using scratch = await scratchDirectory();
   const socketPath = join(scratch.path, 'node.sock');

@@ -1,8 +1,9 @@
 /**
  * The node's event journal as an endless stream that survives the node: after a loss it connects anew and goes on after
- * the last event that was delivered, so that none is missing and none comes twice.
+ * the last event that was delivered, so that none is missing and none comes twice. Events of a kind that this client does not
+ * know are left out.
  */
-import { FailureError, type NodeEvent } from '@roost/protocol';
+import { FailureError, type NodeEvent, type UnknownEvent } from '@roost/protocol';
 import type { NodeConnection } from './connection.ts';
 
 export interface FollowOptions {
@@ -41,7 +42,7 @@ export async function* followEvents(options: FollowOptions): AsyncGenerator<Node
           break;
         }
         delivered = event.sequence;
-        yield event;
+        if (event.body !== null) yield event;
       }
     } finally {
       connection.close();
@@ -55,8 +56,8 @@ async function* eventsOf(
   connection: NodeConnection,
   after: number,
   signal: AbortSignal,
-): AsyncGenerator<NodeEvent | 'journal-restarted', void, void> {
-  const waiting: NodeEvent[] = [];
+): AsyncGenerator<NodeEvent | UnknownEvent | 'journal-restarted', void, void> {
+  const waiting: (NodeEvent | UnknownEvent)[] = [];
   let received = after;
   const state = { ended: false, restarted: false };
   let wake: () => void = () => undefined;

@@ -55,3 +55,14 @@ export const NodeFrame = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('event'), event: NodeEvent }),
 ]);
 export type NodeFrame = z.infer<typeof NodeFrame>;
+
+/**
+ * What an older client makes of an event whose kind it does not know: a newer node tells more. Only its place in the journal
+ * counts; the connection goes on.
+ */
+export const UnknownEventFrame = z.object({
+  kind: z.literal('event'),
+  event: z.object({ sequence: z.int().positive(), body: z.unknown().transform(() => null) }),
+});
+export type UnknownEventFrame = z.infer<typeof UnknownEventFrame>;
+export type UnknownEvent = UnknownEventFrame['event'];
