@@ -27,8 +27,8 @@ it('cleans up what it can when one keeper refuses, and keeps the rest noted', as
     [stuck, 'ffffffffffffffff'],
     [free, null],
   ] as const) {
-    mkdirSync(join(directory, id!));
-    store.sql.run('INSERT INTO removals (session_id, keeper_id) VALUES (?, ?)', id!, keeper);
+    mkdirSync(join(directory, id));
+    store.sql.run('INSERT INTO removals (session_id, keeper_id) VALUES (?, ?)', id, keeper);
   }
   const refusing = {
     isConnected: true,
@@ -43,5 +43,5 @@ it('cleans up what it can when one keeper refuses, and keeps the rest noted', as
   });
   await removals.clean();
   expect(removedSessions(store)).toEqual(new Set([stuck]));
-  expect([stuck, free].map((id) => existsSync(join(directory, id!)))).toEqual([true, false]);
+  expect([stuck, free].map((id) => existsSync(join(directory, id)))).toEqual([true, false]);
 });
