@@ -19,7 +19,7 @@ import type { OutputRing } from './output-ring.ts';
 /** Bytes of one output frame. */
 const OUTPUT_FRAME_BYTES = 128 * 1024;
 /** A client this far behind gets a fresh screen: cheaper to send and to show than the backlog. */
-const RESYNC_LAG_BYTES = 128 * 1024;
+const RESYNC_LAG_BYTES = 64 * 1024;
 /** Milliseconds between two fresh screens for one client: a slow link is not filled with repaints. */
 const RESYNC_INTERVAL_MS = 50;
 /** Unsent bytes above which a change of role waits: only the newest counts. */

@@ -21,7 +21,7 @@ const RESUME_BYTES = 128 * 1024;
  * by then a client is so far behind that a fresh screen is cheaper, for it and for us, than bytes that nobody can read.
  */
 const FLOOD_PERIOD_MS = 8;
-const FLOOD_BYTES = 64 * 1024;
+const FLOOD_BYTES = 16 * 1024;
 /** A sequence longer than this is parsed in pieces. */
 const SEQUENCE_BYTES_MAX = 64 * 1024;
 /** Milliseconds that an unfinished sequence from a client's keyboard may wait for its rest. */
