@@ -45,7 +45,7 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
 }
 
-export type EventListener = (event: NodeEvent | UnknownEvent) => void;
+type EventListener = (event: NodeEvent | UnknownEvent) => void;
 
 export interface NodeConnection {
   readonly node: Welcome['node'];
