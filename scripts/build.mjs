@@ -88,7 +88,6 @@ built.push(
   await bundle({
     entryPoints: { roost: 'packages/cli/src/roost.ts' },
     outdir: 'packages/cli/dist',
-    banner: { js: '#!/usr/bin/env node' },
     define: { ...shared.define, 'process.env.ROOST_PROGRAM_HASH': JSON.stringify(programHash) },
   }),
 );
