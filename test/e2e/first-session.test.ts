@@ -74,6 +74,8 @@ describe('a first session', () => {
     const shown = await roost.screenShows('env', /GIVEN=yes=1/);
     expect(shown).toContain('TERM=xterm-256color');
     expect(shown).toContain('COLORTERM=truecolor');
+    // A `roost` inside the session finds the node that hosts it.
+    expect(shown).toContain(`ROOST_HOME=${roost.home}`);
     expect(await roost.ok(['logs', 'env'])).not.toContain('must-not-pass');
   });
 

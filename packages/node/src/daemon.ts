@@ -97,7 +97,11 @@ async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daem
   const handlers: Handlers = {
     ...nodeOperations({ ...scene, connections: () => server.count, requestStop }),
     ...workspaceOperations(store),
-    ...sessionOperations({ ...scene, sessionsDirectory: paths.sessions, environment: options.environment }),
+    ...sessionOperations({
+      ...scene,
+      sessionsDirectory: paths.sessions,
+      source: { environment: options.environment, home: paths.home },
+    }),
     ...eventOperations(journal),
   };
   const admission = new Admission(handlers, log);

@@ -15,17 +15,26 @@ export interface Launch extends LaunchPlan {
   readonly stem: string;
 }
 
+/** What of the node goes into a launch. */
+export interface LaunchSource {
+  /** The node's own environment, of which children get a selection. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The node's state directory. */
+  readonly home: string;
+}
+
 /** Bytes of arguments and environment together: what Linux takes for one program by default, less some room. */
 const PROGRAM_BYTES_MAX = 2 * 1024 * 1024 - 64 * 1024;
 
 export function planSession(
   { launch, environment: set }: SpawnRequest,
   directory: string,
-  environment: Readonly<Record<string, string | undefined>>,
+  { environment, home }: LaunchSource,
 ): Launch {
   const scene = {
     environment,
-    set,
+    // A `roost` inside the session speaks to the node that hosts it.
+    set: { ROOST_HOME: home, ...set },
     which: (name: string, path: string | undefined) => findExecutable(name, path, directory),
   };
   switch (launch.kind) {

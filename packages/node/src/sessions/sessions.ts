@@ -27,6 +27,7 @@ import {
   sessionView,
   type SessionRow,
 } from './session-table.ts';
+import type { LaunchSource } from './launch.ts';
 import { spawnSession } from './spawn.ts';
 import { stopSession } from './stop.ts';
 import { UsageMeter } from './usage.ts';
@@ -39,7 +40,7 @@ export interface SessionScene {
   readonly output: PipeOutput;
   readonly removals: Removals;
   readonly sessionsDirectory: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly source: LaunchSource;
 }
 
 type SessionOperation = Extract<keyof Handlers, `session.${string}`>;

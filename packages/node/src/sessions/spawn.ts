@@ -15,7 +15,7 @@ import type { Store, Transaction } from '../store/store.ts';
 import { locate, type Location } from '../workspaces/locate.ts';
 import { workspaceAround } from '../workspaces/workspaces.ts';
 import { FINAL_SCROLLBACK_LINES } from './final-screen.ts';
-import { planSession, type Launch } from './launch.ts';
+import { planSession, type Launch, type LaunchSource } from './launch.ts';
 import type { SessionLifecycle } from './lifecycle.ts';
 import { makeSessionName } from './naming.ts';
 import { newSessionRow } from './new-session-row.ts';
@@ -40,8 +40,7 @@ export interface SpawnScene {
   readonly store: Store;
   readonly keepers: KeeperPool;
   readonly lifecycle: SessionLifecycle;
-  /** The node's own environment, of which children get a selection. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly source: LaunchSource;
   /** Called when ended sessions made room: their files may go. */
   readonly evicted: () => void;
 }
@@ -57,7 +56,7 @@ export async function spawnSession(scene: SpawnScene, request: SpawnRequest): Pr
   const { store, keepers } = scene;
   const location = await locate(request.directory);
   if (location === null) throw new FailureError('invalid-directory', { directory: request.directory });
-  const launch = planSession(request, location.directory, scene.environment);
+  const launch = planSession(request, location.directory, scene.source);
   const link = await keepers.place();
   try {
     if (!link.isConnected) throw link.unavailable();
