@@ -400,7 +400,10 @@ describe('a pipe child', () => {
   });
 
   it('interrupts the process group', async () => {
-    const { sessionId } = await keeper.call('spawn', launch('sleep 60', { transport: 'pipe' }));
+    const { sessionId } = await keeper.call('spawn', launch('echo up; exec sleep 60', { transport: 'pipe' }));
+    await until('the program to run', async () =>
+      (await stateOf(sessionId))?.output?.stdout.end === 3 ? true : null,
+    );
     await keeper.call('interrupt', { sessionId });
     expect((await exitOf(sessionId)).exit).toMatchObject({ exitSignal: 'SIGINT' });
   });
