@@ -37,8 +37,8 @@ export interface KeeperEvents {
 }
 
 export interface KeeperLinkEvents extends KeeperEvents {
-  /** It forgot a child at our word. */
-  released(link: KeeperLink): void;
+  /** It holds no child and owes no answer (any more). */
+  idle(link: KeeperLink): void;
 }
 
 export class KeeperLink {
@@ -55,6 +55,8 @@ export class KeeperLink {
   #timer: NodeJS.Timeout | null = null;
   #redialMs = REDIAL_MS_FIRST;
   #closed = false;
+  /** Calls that are not answered yet: a stop is answered after its child was released. */
+  #underWay = 0;
 
   constructor(id: KeeperId, options: { files: KeeperFiles; events: KeeperLinkEvents; log: Log }) {
     this.id = id;
@@ -66,6 +68,10 @@ export class KeeperLink {
 
   get isConnected(): boolean {
     return this.#connection !== null;
+  }
+
+  get isIdle(): boolean {
+    return this.isConnected && this.children.size === 0 && this.#underWay === 0;
   }
 
   get socketPath(): string {
@@ -145,11 +151,15 @@ export class KeeperLink {
     timeoutMs: number | null = CALL_MS,
   ): Promise<KeeperCalls[Call]['result']> {
     if (this.#connection === null) throw this.unavailable();
+    this.#underWay += 1;
     try {
       return await this.#connection.call(call, params, timeoutMs === null ? {} : { timeoutMs });
     } catch (error) {
       if (error instanceof KeeperFailure) throw refusal(error);
       throw this.unavailable(error);
+    } finally {
+      this.#underWay -= 1;
+      if (this.isIdle) this.#events.idle(this);
     }
   }
 
@@ -157,7 +167,7 @@ export class KeeperLink {
   async release(sessionId: string): Promise<void> {
     await this.call('release', { sessionId });
     this.children.delete(sessionId);
-    this.#events.released(this);
+    if (this.isIdle) this.#events.idle(this);
   }
 
   /** Drops a connection on which answers are overdue; the new one begins with the truth about the children. */

@@ -104,7 +104,7 @@ export class KeeperPool {
 
   /** An empty keeper of another build is let go. */
   #retireIfDrained(link: KeeperLink): void {
-    if (this.#isServing(link) || !link.isConnected || link.children.size > 0) return;
+    if (this.#isServing(link) || !link.isIdle) return;
     this.#letGo(link);
   }
 
@@ -221,7 +221,7 @@ export class KeeperPool {
         },
         changed: (link, state) => events.changed(link, state),
         output: (...output) => events.output(...output),
-        released: (link) => this.#retireIfDrained(link),
+        idle: (link) => this.#retireIfDrained(link),
         dead: (link) => {
           this.#links.delete(link.id);
           events.dead(link);
