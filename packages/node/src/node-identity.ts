@@ -16,7 +16,9 @@ const Row = z.object({ node_id: NodeId });
 export function beginIncarnation(store: Store, version: string): NodeIdentity {
   const startedAt = new Date();
   const incarnation = Incarnation.parse(randomHexId());
-  return store.transact(({ sql, append }) => {
+  return store.transact((transaction) => {
+    const { sql, append } = transaction;
+    store.begin(transaction, incarnation);
     sql.run(
       'INSERT OR IGNORE INTO node (only, node_id, created_at, clean_stop) VALUES (1, ?, ?, 0)',
       randomHexId(),

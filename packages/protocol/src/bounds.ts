@@ -16,16 +16,48 @@ export const ARGUMENTS_MAX = 1024;
 export const ARGUMENT_BYTES_MAX = 131_072;
 /** Environment variables that one launch may name. */
 export const ENVIRONMENT_ENTRIES_MAX = 512;
-/** Bytes of one control frame from a client: one maximal input, JSON-escaped, and its envelope. */
-export const CLIENT_FRAME_BYTES_MAX = 34 * 1024 * 1024;
+/** Bytes of one frame from a client: small, because it is held before anybody knows what it asks. */
+export const CLIENT_FRAME_BYTES_MAX = 256 * 1024;
+/** Bytes of one request that travels in parts: one maximal input, JSON-escaped, and its envelope. */
+export const REQUEST_BYTES_MAX = 34 * 1024 * 1024;
+/** Bytes of unfinished and running long requests of all connections together. */
+export const LONG_REQUESTS_BYTES_MAX = 72 * 1024 * 1024;
 /** Bytes of one control frame from the node. */
 export const NODE_FRAME_BYTES_MAX = 8 * 1024 * 1024;
-/** Milliseconds that a connection may take to say hello. */
-export const HELLO_TIMEOUT_MS = 5_000;
-/** Bytes of a hello frame. */
-export const HELLO_BYTES_MAX = 8_192;
-/** Connections that may be open at once. */
-export const CONNECTIONS_MAX = 256;
+/** Milliseconds for each of the two frames with which a client proves itself. */
+export const HANDSHAKE_TIMEOUT_MS = 5_000;
+/** Bytes of a handshake frame, either way. */
+export const HANDSHAKE_FRAME_BYTES_MAX = 8_192;
+/** Connections that have not proved themselves yet. */
+export const PREAUTH_CONNECTIONS_MAX = 32;
+/** Connections that have, unless the configuration says otherwise. */
+export const CONNECTIONS_DEFAULT = 16;
+/** The most that a configuration may ask for. */
+export const CONNECTIONS_MAX = 1_024;
+/** Milliseconds of a controller lease: shortest, when none is named, longest. Others are moved to the nearest bound. */
+export const LEASE_MS_MIN = 1_000;
+export const LEASE_MS_DEFAULT = 15_000;
+export const LEASE_MS_MAX = 60_000;
+/** Milliseconds that a spawn spec may take, at most. */
+export const SPAWN_DEADLINE_MS_MAX = 120_000;
+/** Bytes of an idempotency key, of a profile id, of a revision. */
+export const IDEMPOTENCY_KEY_BYTES_MAX = 128;
+export const PROFILE_ID_BYTES_MAX = 64;
+export const REVISION_BYTES_MAX = 128;
+/** Spawn profiles of a node. */
+export const SPAWN_PROFILES_MAX = 64;
+/** Capabilities that one spawn spec may require. */
+export const REQUIRED_CAPABILITIES_MAX = 16;
+/** Bytes (UTF-8) of an initial prompt. */
+export const INITIAL_PROMPT_BYTES_MAX = 32_768;
+/** Bytes of one write of raw terminal bytes. */
+export const TERMINAL_BYTES_MAX = 64;
+/** Records of one node. */
+export const RECORDS_MAX = 4_096;
+/** Milliseconds that a resume may take until its process runs. */
+export const RESUME_TIMEOUT_MS = 30_000;
+/** Events or frames that one connection gets before its requests are looked at again. */
+export const EVENT_BURST_MAX = 16;
 /** Sessions in one list answer; the answer says when it was cut. */
 export const SESSIONS_LISTED_MAX = 10_000;
 /** Durable events in one page. */

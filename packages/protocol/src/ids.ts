@@ -1,5 +1,11 @@
 import * as z from 'zod';
-import { NAME_LENGTH_MAX, PATH_BYTES_MAX } from './bounds.ts';
+import {
+  IDEMPOTENCY_KEY_BYTES_MAX,
+  NAME_LENGTH_MAX,
+  PATH_BYTES_MAX,
+  PROFILE_ID_BYTES_MAX,
+  REVISION_BYTES_MAX,
+} from './bounds.ts';
 
 const hexId = <Brand extends string>(brand: Brand) =>
   z
@@ -49,3 +55,48 @@ export const AbsolutePath = z
   .refine((path) => !path.includes('\0'), 'the path must not contain NUL')
   .refine((path) => new TextEncoder().encode(path).length <= PATH_BYTES_MAX, 'the path is too long');
 export type AbsolutePath = z.infer<typeof AbsolutePath>;
+
+/**
+ * Where a session is, exactly: its workspace, the session, and which run of its record it is (1, and one more with each
+ * resume). An address of an earlier run is refused as stale.
+ */
+export const SessionAddress = z.strictObject({
+  workspaceId: WorkspaceId,
+  sessionId: SessionId,
+  generation: z.int().positive(),
+});
+export type SessionAddress = z.infer<typeof SessionAddress>;
+
+/** Printable ASCII without blanks and slashes. */
+const printableId = (bytesMax: number) =>
+  z
+    .string()
+    .max(bytesMax)
+    .regex(/^[\x21-\x2e\x30-\x5b\x5d-\x7e]+$/, 'printable ASCII without blanks and slashes');
+
+/** Names one launch, so that asking twice starts once: 1-128 of printable ASCII without blanks and slashes. */
+export const IdempotencyKey = printableId(IDEMPOTENCY_KEY_BYTES_MAX).brand<'IdempotencyKey'>();
+export type IdempotencyKey = z.infer<typeof IdempotencyKey>;
+
+/** A spawn profile: 1-64 of printable ASCII without blanks and slashes. */
+export const ProfileId = printableId(PROFILE_ID_BYTES_MAX).brand<'ProfileId'>();
+export type ProfileId = z.infer<typeof ProfileId>;
+
+/** A revision of a profile or bundle: 1-128 of printable ASCII without blanks and slashes. */
+export const Revision = printableId(REVISION_BYTES_MAX).brand<'Revision'>();
+export type Revision = z.infer<typeof Revision>;
+
+/** A bundle, a context pack, an environment profile: 1-128 of printable ASCII without blanks and slashes. */
+export const ResourceId = printableId(REVISION_BYTES_MAX).brand<'ResourceId'>();
+export type ResourceId = z.infer<typeof ResourceId>;
+
+/** Something that records work on: `task-` and 24 hexadecimal digits. */
+export const TaskId = z
+  .string()
+  .regex(/^task-[0-9a-f]{24}$/, 'a task id is task- and 24 hexadecimal digits')
+  .brand<'TaskId'>();
+export type TaskId = z.infer<typeof TaskId>;
+
+/** One authenticated connection of one start of the node; counts from 1. */
+export const ConnectionId = z.int().positive().brand<'ConnectionId'>();
+export type ConnectionId = z.infer<typeof ConnectionId>;

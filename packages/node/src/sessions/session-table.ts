@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import {
   EndReason,
+  EnvironmentReceipt,
   KeeperId,
   LIVE_STATUSES,
   RecordId,
@@ -19,7 +20,8 @@ import type { Transaction } from '../store/store.ts';
 
 const Row = z.object({
   id: SessionId,
-  record_id: RecordId,
+  record_id: RecordId.nullable(),
+  generation: z.int().positive(),
   name: SessionName,
   provider: z.string(),
   transport: Transport,
@@ -27,6 +29,7 @@ const Row = z.object({
   workspace_id: WorkspaceId,
   directory: z.string(),
   command: z.string(),
+  environment_profile: z.string().nullable(),
   keeper_id: KeeperId.nullable(),
   pid: z.int().nullable(),
   process_start: z.string().nullable(),
@@ -39,6 +42,7 @@ const Row = z.object({
   exit_signal: z.string().nullable(),
   end_reason: EndReason.nullable(),
   stop_requested: z.int(),
+  discard: z.int(),
 });
 export type SessionRow = z.infer<typeof Row>;
 
@@ -58,6 +62,10 @@ export type SessionChange = Partial<
     | 'exit_signal'
     | 'end_reason'
     | 'stop_requested'
+    | 'discard'
+    | 'name'
+    | 'record_id'
+    | 'generation'
   >
 >;
 
@@ -112,20 +120,6 @@ export function countSessions(sql: Sql): { live: number; ended: number } {
   );
 }
 
-/** The record that a session is the first run of. */
-export function insertRecord({ sql }: Transaction, row: SessionRow): void {
-  const { transport, directory } = row;
-  const command: unknown = JSON.parse(row.command);
-  sql.run(
-    'INSERT OR IGNORE INTO records (id, name, provider, launch, created_at) VALUES (?, ?, ?, ?, ?)',
-    row.record_id,
-    row.name,
-    row.provider,
-    JSON.stringify({ transport, directory, command }),
-    row.created_at,
-  );
-}
-
 export function insertSession(transaction: Transaction, row: SessionRow): Session {
   const names = Object.keys(row);
   transaction.sql.run(
@@ -149,16 +143,24 @@ export function changeSession(transaction: Transaction, row: SessionRow, change:
   return session;
 }
 
-/** Forgets an ended session, and its record when nothing else came of it. What is left to clean up stays noted. */
+/** Forgets a session. What is left to clean up stays noted. */
 export function deleteSession(transaction: Transaction, row: SessionRow): void {
   const { sql, append } = transaction;
   sql.run('INSERT OR REPLACE INTO removals (session_id, keeper_id) VALUES (?, ?)', row.id, row.keeper_id);
   sql.run('DELETE FROM sessions WHERE id = ?', row.id);
-  sql.run(
-    'DELETE FROM records WHERE id = ? AND NOT EXISTS (SELECT 1 FROM sessions WHERE record_id = records.id)',
-    row.record_id,
-  );
-  append({ kind: 'session-removed', sessionId: row.id });
+  append({ kind: 'session-removed', sessionId: row.id, provider: row.provider });
+}
+
+export function sessionsOfRecord(sql: Sql, recordId: string): SessionRow[] {
+  return sql
+    .all('SELECT * FROM sessions WHERE record_id = ? ORDER BY generation', recordId)
+    .map((row) => Row.parse(row));
+}
+
+export function environmentOf(row: Pick<SessionRow, 'environment_profile'>): EnvironmentReceipt | null {
+  return row.environment_profile === null
+    ? null
+    : EnvironmentReceipt.parse(JSON.parse(row.environment_profile));
 }
 
 /**
@@ -184,6 +186,7 @@ export function sessionView(stored: SessionRow, child: ChildState | null): Sessi
   return {
     id: row.id,
     recordId: row.record_id,
+    generation: row.generation,
     name: row.name,
     provider: row.provider,
     transport: row.transport,

@@ -63,4 +63,100 @@ export const MIGRATIONS: readonly string[] = [
     body TEXT NOT NULL
   ) STRICT;
   `,
+  // Sessions know which run of a record they are; records stand for what can be resumed. The records of before held nothing that a
+  // session does not, and the events of before told of sessions in another shape.
+  `
+  CREATE TABLE sessions_next (
+    id TEXT PRIMARY KEY,
+    record_id TEXT,
+    generation INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    provider TEXT NOT NULL,
+    transport TEXT NOT NULL,
+    status TEXT NOT NULL,
+    workspace_id TEXT NOT NULL,
+    directory TEXT NOT NULL,
+    command TEXT NOT NULL,
+    -- Receipt of the environment profile, as JSON; never a value of the environment.
+    environment_profile TEXT,
+    keeper_id TEXT,
+    pid INTEGER,
+    process_start TEXT,
+    columns INTEGER,
+    rows INTEGER,
+    title TEXT,
+    created_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    exit_code INTEGER,
+    exit_signal TEXT,
+    end_reason TEXT,
+    stop_requested INTEGER NOT NULL DEFAULT 0,
+    -- Its launch was given up: whatever runs under it is ended, and it is forgotten.
+    discard INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  INSERT INTO sessions_next
+    SELECT id, NULL, 1, name, provider, transport, status, workspace_id, directory, command, NULL, keeper_id, pid,
+      process_start, columns, rows, title, created_at, ended_at, exit_code, exit_signal, end_reason, stop_requested, 0
+    FROM sessions ORDER BY rowid;
+  DROP TABLE sessions;
+  ALTER TABLE sessions_next RENAME TO sessions;
+  CREATE INDEX sessions_by_name ON sessions (name);
+  CREATE INDEX sessions_by_keeper ON sessions (keeper_id);
+  CREATE INDEX sessions_by_workspace ON sessions (workspace_id);
+  CREATE INDEX sessions_by_record ON sessions (record_id);
+
+  DROP TABLE records;
+  CREATE TABLE records (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    provider TEXT NOT NULL,
+    transport TEXT NOT NULL,
+    state TEXT NOT NULL,
+    workspace_id TEXT NOT NULL,
+    workspace_root TEXT NOT NULL,
+    directory TEXT NOT NULL,
+    -- Arguments for the provider, as JSON: a resume gives them again.
+    arguments TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    provider_session_key TEXT,
+    provider_session_id TEXT,
+    transcript_path TEXT,
+    active_session_id TEXT,
+    environment_profile TEXT,
+    bundle TEXT,
+    context TEXT,
+    task_revision INTEGER NOT NULL DEFAULT 0,
+    task_id TEXT,
+    task_changed_at INTEGER,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    last_error TEXT
+  ) STRICT;
+  CREATE INDEX records_by_name ON records (name);
+  CREATE UNIQUE INDEX records_by_provider_session ON records (provider_session_key, provider_session_id)
+    WHERE provider_session_id IS NOT NULL;
+
+  -- One row a launch by spawn spec: exactly once for its key.
+  CREATE TABLE spawn_ledger (
+    key TEXT PRIMARY KEY,
+    -- Name of the client that asked: its launches count together.
+    owner TEXT NOT NULL,
+    -- SHA-256 of the canonical spec.
+    digest TEXT NOT NULL,
+    session_id TEXT,
+    receipt TEXT,
+    failure TEXT,
+    accepted_at INTEGER NOT NULL,
+    settled_at INTEGER
+  ) STRICT;
+  CREATE INDEX spawn_ledger_by_owner ON spawn_ledger (owner, accepted_at);
+  CREATE INDEX spawn_ledger_by_session ON spawn_ledger (session_id);
+
+  -- Which start of the node wrote which events: the events from first_sequence on, up to the next row's.
+  CREATE TABLE incarnations (
+    incarnation TEXT PRIMARY KEY,
+    first_sequence INTEGER NOT NULL
+  ) STRICT;
+  DELETE FROM events;
+  `,
 ];

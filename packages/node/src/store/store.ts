@@ -1,6 +1,6 @@
 // One rule for every mutation: a synchronous transaction changes rows and appends the events that tell of it; the events are
 // published after the commit, in order of sequence. No `await` fits inside; no event is published that is not stored.
-import type { EventBody, NodeEvent } from '@roost/protocol';
+import type { EventBody, Incarnation, NodeEvent } from '@roost/protocol';
 import type { Sql } from './sql.ts';
 
 export interface Transaction {
@@ -15,10 +15,21 @@ export class Store {
   readonly #now: () => number;
   readonly #listeners = new Set<EventListener>();
   #open = false;
+  #incarnation: Incarnation | null = null;
 
   constructor(sql: Sql, now: () => number = Date.now) {
     this.sql = sql;
     this.#now = now;
+  }
+
+  /** From now on, events are those of this start of the node. Part of the transaction that appends the first of them. */
+  begin({ sql }: Transaction, incarnation: Incarnation): void {
+    sql.run(
+      `INSERT INTO incarnations (incarnation, first_sequence)
+        VALUES (?, 1 + coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0))`,
+      incarnation,
+    );
+    this.#incarnation = incarnation;
   }
 
   transact<T>(change: (transaction: Transaction) => T): T {
@@ -62,9 +73,10 @@ export class Store {
   }
 
   #append(body: EventBody): NodeEvent {
+    if (this.#incarnation === null) throw new Error('events need an incarnation');
     const at = this.#now();
     const { lastId } = this.sql.run('INSERT INTO events (at, body) VALUES (?, ?)', at, JSON.stringify(body));
-    return { sequence: lastId, at: new Date(at).toISOString(), body };
+    return { sequence: lastId, incarnation: this.#incarnation, at: new Date(at).toISOString(), body };
   }
 
   #rollback(): void {

@@ -1,84 +1,29 @@
 import * as z from 'zod';
+import { boundedText } from '../bounded-text.ts';
 import {
   ARGUMENTS_MAX,
   ARGUMENT_BYTES_MAX,
   ENVIRONMENT_ENTRIES_MAX,
+  INITIAL_PROMPT_BYTES_MAX,
   INPUT_BYTES_MAX,
   OUTPUT_PAGE_BYTES_MAX,
   SCREEN_LINES_MAX,
   STOP_GRACE_MS_DEFAULT,
   STOP_GRACE_MS_MAX,
-  TERMINAL_CELLS_PER_SIDE_MAX,
+  TERMINAL_BYTES_MAX,
   WAIT_MS_MAX,
 } from '../bounds.ts';
-import { AbsolutePath, KeeperId, RecordId, SessionId, SessionName, WorkspaceId } from '../ids.ts';
+import { ProviderId } from '../gates.ts';
+import { AbsolutePath, SessionAddress, SessionId, SessionName } from '../ids.ts';
 import { operation, sessionLock } from '../operation.ts';
-
-const utf8Bytes = (text: string) => new TextEncoder().encode(text).length;
-const boundedText = (maxBytes: number) =>
-  z
-    .string()
-    .refine((text) => text.length <= maxBytes && utf8Bytes(text) <= maxBytes, `at most ${maxBytes} bytes`);
+import { Session, Transport } from '../session.ts';
+import { TerminalSize } from '../terminal-size.ts';
 
 /** What goes into an argument list or an environment: no NUL. */
 const launchText = boundedText(ARGUMENT_BYTES_MAX).refine((text) => !text.includes('\0'), 'no NUL');
 
-export const TerminalSize = z.object({
-  columns: z.int().min(1).max(TERMINAL_CELLS_PER_SIDE_MAX),
-  rows: z.int().min(1).max(TERMINAL_CELLS_PER_SIDE_MAX),
-});
-export type TerminalSize = z.infer<typeof TerminalSize>;
-
-/** `pty`: a terminal. `pipe`: structured standard input and output. */
-export const Transport = z.enum(['pty', 'pipe']);
-export type Transport = z.infer<typeof Transport>;
-
-/**
- * starting: asked of a keeper, not confirmed. running. stopping: a stop is under way. exited: ended, with code or
- * signal. failed: never ran. lost: its keeper died, how it ended is unknown.
- */
-export const SessionStatus = z.enum(['starting', 'running', 'stopping', 'exited', 'failed', 'lost']);
-export type SessionStatus = z.infer<typeof SessionStatus>;
-export const LIVE_STATUSES: readonly SessionStatus[] = ['starting', 'running', 'stopping'];
-
-/** Why a session that is no longer live ended, where more than an exit status is known. */
-export const EndReason = z.enum(['keeper-died', 'never-started', 'spawn-failed', 'stopped']);
-export type EndReason = z.infer<typeof EndReason>;
-
-export const SessionUsage = z.object({
-  processes: z.int().nonnegative(),
-  /** Percent of one core since the last look (or since its start, at the first). */
-  cpuPercent: z.number().nonnegative(),
-  residentBytes: z.int().nonnegative(),
-});
-export type SessionUsage = z.infer<typeof SessionUsage>;
-
-export const Session = z.object({
-  id: SessionId,
-  recordId: RecordId,
-  name: SessionName,
-  provider: z.string(),
-  transport: Transport,
-  status: SessionStatus,
-  workspaceId: WorkspaceId,
-  directory: z.string(),
-  command: z.array(z.string()),
-  keeperId: KeeperId.nullable(),
-  pid: z.int().nullable(),
-  size: TerminalSize.nullable(),
-  title: z.string().nullable(),
-  createdAt: z.iso.datetime(),
-  endedAt: z.iso.datetime().nullable(),
-  /** Exit code; null while live, when ended by a signal, or when unknown. */
-  exitCode: z.int().nullable(),
-  /** Signal name, such as SIGKILL. */
-  exitSignal: z.string().nullable(),
-  endReason: EndReason.nullable(),
-  attachedClients: z.int().nonnegative(),
-  /** Present when asked for and live. */
-  usage: SessionUsage.nullable(),
-});
-export type Session = z.infer<typeof Session>;
+/** Refusals of an address that does not name a session as it is now. */
+const ADDRESS_FAILURES = ['unknown-session', 'session-workspace-mismatch', 'stale-generation'] as const;
 
 /** A name, a full id, or a unique prefix of an id (at least 2 digits). */
 export const SessionSelector = z.string().min(1).max(64);
@@ -96,7 +41,7 @@ export const SpawnRequest = z.strictObject({
   launch: z.discriminatedUnion('kind', [
     z.strictObject({
       kind: z.literal('provider'),
-      provider: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/),
+      provider: ProviderId,
       arguments: z.array(launchText).max(ARGUMENTS_MAX),
     }),
     z.strictObject({
@@ -116,10 +61,10 @@ export type SpawnRequest = z.infer<typeof SpawnRequest>;
 export const sessionSpawn = operation({
   name: 'session.spawn',
   summary: 'Starts an agent or a command as a durable session.',
-  access: 'operator',
+  access: 'controller',
   capability: null,
-  params: SpawnRequest,
-  result: Session,
+  params: () => SpawnRequest,
+  result: () => Session,
   failures: [
     'unknown-provider',
     'provider-not-installed',
@@ -127,6 +72,8 @@ export const sessionSpawn = operation({
     'invalid-directory',
     'name-taken',
     'sessions-exhausted',
+    'records-exhausted',
+    'workspace-busy',
     'spawn-failed',
     'keeper-unavailable',
   ],
@@ -137,8 +84,9 @@ export const sessionList = operation({
   summary: 'Lists sessions, oldest first; ended ones only on demand.',
   access: 'observer',
   capability: null,
-  params: z.strictObject({ includeEnded: z.boolean().default(false), withUsage: z.boolean().default(false) }),
-  result: z.object({ sessions: z.array(Session), truncated: z.boolean() }),
+  params: () =>
+    z.strictObject({ includeEnded: z.boolean().default(false), withUsage: z.boolean().default(false) }),
+  result: () => z.object({ sessions: z.array(Session), truncated: z.boolean() }),
   failures: [],
 });
 
@@ -148,8 +96,8 @@ export const sessionResolve = operation({
     'Finds one session by name, full id, or unique id prefix; a live one wins over an ended one of that name.',
   access: 'observer',
   capability: null,
-  params: z.strictObject({ selector: SessionSelector }),
-  result: Session,
+  params: () => z.strictObject({ selector: SessionSelector }),
+  result: () => Session,
   failures: ['unknown-session', 'ambiguous-session'],
 });
 
@@ -159,14 +107,15 @@ export const sessionAttach = operation({
     'Gives a one-time ticket with which a client on this machine opens the terminal lane at the keeper.',
   access: 'operator',
   capability: 'terminal-attach-v1',
-  params: z.strictObject({ sessionId: SessionId, mode: z.enum(['drive', 'watch']) }),
-  result: z.object({
-    /** Unix socket of the keeper that owns the session. */
-    endpoint: z.string(),
-    /** Secret, valid once and for `expiresInMs`. */
-    ticket: z.string(),
-    expiresInMs: z.int().positive(),
-  }),
+  params: () => z.strictObject({ sessionId: SessionId, mode: z.enum(['drive', 'watch']) }),
+  result: () =>
+    z.object({
+      /** Unix socket of the keeper that owns the session. */
+      endpoint: z.string(),
+      /** Secret, valid once and for `expiresInMs`. */
+      ticket: z.string(),
+      expiresInMs: z.int().positive(),
+    }),
   failures: ['unknown-session', 'session-not-running', 'unsupported-transport', 'keeper-unavailable'],
 });
 
@@ -175,22 +124,24 @@ export const sessionReadScreen = operation({
   summary: 'Reads the screen of a terminal session as text, with as many lines of scrollback as asked for.',
   access: 'observer',
   capability: null,
-  params: z.strictObject({
-    sessionId: SessionId,
-    /** Lines of scrollback above the screen. */
-    scrollback: z.int().nonnegative().max(SCREEN_LINES_MAX).default(0),
-  }),
-  result: z.object({
-    /** Text lines, top first, trailing blanks cut. The last `size.rows` (fewer after the exit) are the screen. */
-    lines: z.array(z.string()),
-    size: TerminalSize.nullable(),
-    /** Zero-based; null when the session has ended. */
-    cursor: z.object({ column: z.int(), row: z.int(), visible: z.boolean() }).nullable(),
-    title: z.string().nullable(),
-    alternateScreen: z.boolean(),
-    /** True when older lines exist that were not asked for or are no longer kept. */
-    truncated: z.boolean(),
-  }),
+  params: () =>
+    z.strictObject({
+      sessionId: SessionId,
+      /** Lines of scrollback above the screen. */
+      scrollback: z.int().nonnegative().max(SCREEN_LINES_MAX).default(0),
+    }),
+  result: () =>
+    z.object({
+      /** Text lines, top first, trailing blanks cut. The last `size.rows` (fewer after the exit) are the screen. */
+      lines: z.array(z.string()),
+      size: TerminalSize.nullable(),
+      /** Zero-based; null when the session has ended. */
+      cursor: z.object({ column: z.int(), row: z.int(), visible: z.boolean() }).nullable(),
+      title: z.string().nullable(),
+      alternateScreen: z.boolean(),
+      /** True when older lines exist that were not asked for or are no longer kept. */
+      truncated: z.boolean(),
+    }),
   failures: ['unknown-session', 'unsupported-transport', 'keeper-unavailable', 'output-gone'],
 });
 
@@ -199,24 +150,26 @@ export const sessionReadOutput = operation({
   summary: 'Reads the output of a pipe session by absolute byte offset; can wait for more.',
   access: 'observer',
   capability: 'pipe-output-v1',
-  params: z.strictObject({
-    sessionId: SessionId,
-    stream: z.enum(['stdout', 'stderr']),
-    /** Absolute offset; below zero counts from the end. */
-    offset: z.int(),
-    maxBytes: z.int().positive().max(OUTPUT_PAGE_BYTES_MAX).default(OUTPUT_PAGE_BYTES_MAX),
-    /** Milliseconds to wait when nothing is there yet. */
-    waitMs: z.int().nonnegative().max(WAIT_MS_MAX).default(0),
-  }),
-  result: z.object({
-    offset: z.int().nonnegative(),
-    base64: z.string(),
-    nextOffset: z.int().nonnegative(),
-    /** Oldest offset still kept. */
-    floor: z.int().nonnegative(),
-    /** No more will come. */
-    ended: z.boolean(),
-  }),
+  params: () =>
+    z.strictObject({
+      sessionId: SessionId,
+      stream: z.enum(['stdout', 'stderr']),
+      /** Absolute offset; below zero counts from the end. */
+      offset: z.int(),
+      maxBytes: z.int().positive().max(OUTPUT_PAGE_BYTES_MAX).default(OUTPUT_PAGE_BYTES_MAX),
+      /** Milliseconds to wait when nothing is there yet. */
+      waitMs: z.int().nonnegative().max(WAIT_MS_MAX).default(0),
+    }),
+  result: () =>
+    z.object({
+      offset: z.int().nonnegative(),
+      base64: z.string(),
+      nextOffset: z.int().nonnegative(),
+      /** Oldest offset still kept. */
+      floor: z.int().nonnegative(),
+      /** No more will come. */
+      ended: z.boolean(),
+    }),
   failures: ['unknown-session', 'unsupported-transport', 'output-gone'],
 });
 
@@ -224,24 +177,147 @@ export const sessionInput = operation({
   name: 'session.input',
   summary:
     'Types or pastes text into a session as one uninterrupted unit; answers when everything was written.',
-  access: 'operator',
+  access: 'controller',
   capability: null,
-  params: z.strictObject({
-    sessionId: SessionId,
-    text: boundedText(INPUT_BYTES_MAX),
-    /**
-     * literal: typed; control characters are refused. paste: bracketed when the program asked for it, control
-     * characters neutralised. raw: bytes as they are (pipe sessions: written to standard input).
-     */
-    framing: z.enum(['literal', 'paste', 'raw']),
-    /** Press Enter afterwards (pipe sessions: end the line). */
-    submit: z.boolean().default(false),
-  }),
-  result: z.object({ bytesWritten: z.int().nonnegative() }),
+  params: () =>
+    SessionAddress.extend({
+      text: boundedText(INPUT_BYTES_MAX),
+      /**
+       * literal: typed; control characters are refused. paste: bracketed when the program asked for it, control
+       * characters neutralised. raw: bytes as they are (pipe sessions: written to standard input).
+       */
+      framing: z.enum(['literal', 'paste', 'raw']),
+      /** Press Enter afterwards (pipe sessions: end the line). */
+      submit: z.boolean().default(false),
+    }),
+  result: () => z.object({ bytesWritten: z.int().nonnegative() }),
   failures: [
-    'unknown-session',
+    ...ADDRESS_FAILURES,
     'session-not-running',
     'input-refused',
+    'input-stalled',
+    'keeper-unavailable',
+  ],
+});
+
+export const PromptDelivery = z.enum(['queued', 'written', 'accepted', 'answered']);
+/**
+ * queued: the node has it. written: the program's terminal or standard input has taken all of it. accepted: the agent is known
+ * to have begun with it. answered: its turn is over.
+ */
+export type PromptDelivery = z.infer<typeof PromptDelivery>;
+
+export const sessionPrompt = operation({
+  name: 'session.prompt',
+  summary:
+    'Gives an agent a prompt, whole and once; answers how far it is known to have come. Refused where a prompt is not known to arrive.',
+  access: 'controller',
+  capability: 'prompt-delivery-v1',
+  params: () =>
+    SessionAddress.extend({
+      text: boundedText(INPUT_BYTES_MAX),
+      /** How far it has to come before the answer; refused when the session cannot tell. */
+      until: PromptDelivery.default('written'),
+    }),
+  result: () => z.object({ delivery: PromptDelivery, bytesWritten: z.int().nonnegative() }),
+  failures: [
+    ...ADDRESS_FAILURES,
+    'session-not-running',
+    'turn-in-flight',
+    'prompt-unsupported',
+    'delivery-unprovable',
+    'input-refused',
+    'input-stalled',
+    'keeper-unavailable',
+  ],
+});
+
+export const sessionPaste = operation({
+  name: 'session.paste',
+  summary: "Puts text into an agent's composer without sending it.",
+  access: 'controller',
+  capability: null,
+  params: () => SessionAddress.extend({ text: boundedText(INPUT_BYTES_MAX) }),
+  result: () => z.object({ bytesWritten: z.int().nonnegative() }),
+  failures: [
+    ...ADDRESS_FAILURES,
+    'session-not-running',
+    'turn-in-flight',
+    'prompt-unsupported',
+    'input-refused',
+    'input-stalled',
+    'keeper-unavailable',
+  ],
+});
+
+export const sessionSendBytes = operation({
+  name: 'session.sendBytes',
+  summary: 'Writes 1 to 64 bytes to a terminal as they are.',
+  access: 'controller',
+  capability: null,
+  params: () =>
+    SessionAddress.extend({
+      base64: z.base64().refine((text) => {
+        const bytes = (text.length / 4) * 3 - (/=*$/.exec(text)?.[0].length ?? 0);
+        return bytes >= 1 && bytes <= TERMINAL_BYTES_MAX;
+      }, `1 to ${TERMINAL_BYTES_MAX} bytes`),
+    }),
+  result: () => z.object({}),
+  failures: [
+    ...ADDRESS_FAILURES,
+    'session-not-running',
+    'unsupported-transport',
+    'input-stalled',
+    'keeper-unavailable',
+  ],
+});
+
+/** Keys that have a name. */
+export const TerminalKey = z.enum([
+  'enter',
+  'tab',
+  'back-tab',
+  'escape',
+  'backspace',
+  'delete',
+  'insert',
+  'up',
+  'down',
+  'right',
+  'left',
+  'home',
+  'end',
+  'page-up',
+  'page-down',
+  'interrupt',
+  'end-of-file',
+  'suspend',
+  'f1',
+  'f2',
+  'f3',
+  'f4',
+  'f5',
+  'f6',
+  'f7',
+  'f8',
+  'f9',
+  'f10',
+  'f11',
+  'f12',
+]);
+export type TerminalKey = z.infer<typeof TerminalKey>;
+
+export const sessionSendKey = operation({
+  name: 'session.sendKey',
+  summary: 'Presses a key that has a name.',
+  access: 'controller',
+  capability: null,
+  params: () => SessionAddress.extend({ key: TerminalKey }),
+  result: () => z.object({}),
+  failures: [
+    ...ADDRESS_FAILURES,
+    'session-not-running',
+    'unsupported-transport',
     'input-stalled',
     'keeper-unavailable',
   ],
@@ -250,47 +326,102 @@ export const sessionInput = operation({
 export const sessionResize = operation({
   name: 'session.resize',
   summary: 'Sets the size of a terminal session.',
-  access: 'operator',
+  access: 'controller',
   capability: null,
-  params: z.strictObject({ sessionId: SessionId, size: TerminalSize }),
-  result: z.object({}),
-  failures: ['unknown-session', 'session-not-running', 'unsupported-transport', 'keeper-unavailable'],
+  params: () => SessionAddress.extend({ size: TerminalSize }),
+  result: () => z.object({}),
+  failures: [...ADDRESS_FAILURES, 'session-not-running', 'unsupported-transport', 'keeper-unavailable'],
 });
 
 export const sessionInterrupt = operation({
   name: 'session.interrupt',
   summary: 'Interrupts what runs: Ctrl-C in a terminal, SIGINT to the process group of a pipe session.',
-  access: 'operator',
+  access: 'controller',
   capability: null,
-  params: z.strictObject({ sessionId: SessionId }),
-  result: z.object({}),
-  failures: ['unknown-session', 'session-not-running', 'keeper-unavailable'],
+  params: () => SessionAddress,
+  result: () => z.object({}),
+  failures: [...ADDRESS_FAILURES, 'session-not-running', 'keeper-unavailable'],
 });
 
 export const sessionStop = operation({
   name: 'session.stop',
   summary:
     'Ends the whole process tree of a session: politely, then by force after the grace; answers when it is gone.',
-  access: 'operator',
+  access: 'controller',
   capability: null,
-  params: z.strictObject({
-    sessionId: SessionId,
-    force: z.boolean().default(false),
-    graceMs: z.int().nonnegative().max(STOP_GRACE_MS_MAX).default(STOP_GRACE_MS_DEFAULT),
-  }),
-  result: z.object({ session: Session, forced: z.boolean(), processesEnded: z.int().nonnegative() }),
-  failures: ['unknown-session', 'keeper-unavailable', 'stop-incomplete'],
+  params: () =>
+    SessionAddress.extend({
+      force: z.boolean().default(false),
+      graceMs: z.int().nonnegative().max(STOP_GRACE_MS_MAX).default(STOP_GRACE_MS_DEFAULT),
+    }),
+  result: () => z.object({ session: Session, forced: z.boolean(), processesEnded: z.int().nonnegative() }),
+  failures: [...ADDRESS_FAILURES, 'keeper-unavailable', 'stop-incomplete'],
 });
 
 export const sessionRemove = operation({
   name: 'session.remove',
   summary: 'Forgets an ended session and its kept output.',
-  access: 'operator',
+  access: 'controller',
   capability: null,
-  params: z.strictObject({ sessionId: SessionId }),
-  result: z.object({}),
-  failures: ['unknown-session', 'session-running'],
+  params: () => SessionAddress,
+  result: () => z.object({}),
+  failures: [...ADDRESS_FAILURES, 'session-running'],
   locks: (params) => [sessionLock(params.sessionId)],
+});
+
+export const sessionResume = operation({
+  name: 'session.resume',
+  summary: 'Runs an ended session on at its provider, as the next run of its record; answers that run.',
+  access: 'controller',
+  capability: null,
+  params: () =>
+    SessionAddress.extend({
+      size: TerminalSize.default({ columns: 80, rows: 24 }),
+      prompt: boundedText(INITIAL_PROMPT_BYTES_MAX).optional(),
+    }),
+  result: () => Session,
+  failures: [
+    ...ADDRESS_FAILURES,
+    'session-running',
+    'session-record-busy',
+    'session-record-not-resumable',
+    'session-record-conflict',
+    'workspace-busy',
+    'provider-not-installed',
+    'invalid-directory',
+    'sessions-exhausted',
+    'spawn-failed',
+    'spawn-deadline-exceeded',
+    'keeper-unavailable',
+  ],
+});
+
+export const sessionFollowOutput = operation({
+  name: 'session.followOutput',
+  summary:
+    'Sends this connection the output of a pipe session from an offset on, in order: first what is kept, then what comes. One following a session and stream.',
+  access: 'observer',
+  capability: 'agent-stream-events-v1',
+  params: () =>
+    z.strictObject({
+      sessionId: SessionId,
+      stream: z.enum(['stdout', 'stderr']),
+      /** Absolute offset; below zero counts from the end. */
+      offset: z.int(),
+    }),
+  /** Where it begins: later than asked for when that is no longer kept. */
+  result: () => z.object({ offset: z.int().nonnegative() }),
+  failures: ['unknown-session', 'unsupported-transport'],
+});
+
+export const sessionUnfollowOutput = operation({
+  name: 'session.unfollowOutput',
+  summary: 'Ends that following.',
+  access: 'observer',
+  capability: 'agent-stream-events-v1',
+  params: () => z.strictObject({ sessionId: SessionId, stream: z.enum(['stdout', 'stderr']) }),
+  result: () => z.object({}),
+  failures: [],
 });
 
 export const sessionWait = operation({
@@ -298,7 +429,7 @@ export const sessionWait = operation({
   summary: 'Waits until a session has ended, or the time is over; answers its state.',
   access: 'observer',
   capability: null,
-  params: z.strictObject({ sessionId: SessionId, waitMs: z.int().nonnegative().max(WAIT_MS_MAX) }),
-  result: Session,
+  params: () => z.strictObject({ sessionId: SessionId, waitMs: z.int().nonnegative().max(WAIT_MS_MAX) }),
+  result: () => Session,
   failures: ['unknown-session'],
 });

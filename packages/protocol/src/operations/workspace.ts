@@ -1,24 +1,15 @@
 import * as z from 'zod';
 import { AbsolutePath, WorkspaceId } from '../ids.ts';
 import { operation, workspacesLock } from '../operation.ts';
-
-export const Workspace = z.object({
-  id: WorkspaceId,
-  /** Canonical path: links resolved when it was registered. */
-  root: z.string(),
-  kind: z.enum(['git', 'plain']),
-  createdAt: z.iso.datetime(),
-  liveSessions: z.int().nonnegative(),
-});
-export type Workspace = z.infer<typeof Workspace>;
+import { Workspace } from '../workspace.ts';
 
 export const workspaceRegister = operation({
   name: 'workspace.register',
   summary: 'Registers a directory; without an id, one is made from its base name.',
-  access: 'operator',
+  access: 'controller',
   capability: null,
-  params: z.strictObject({ root: AbsolutePath, workspaceId: WorkspaceId.optional() }),
-  result: Workspace,
+  params: () => z.strictObject({ root: AbsolutePath, workspaceId: WorkspaceId.optional() }),
+  result: () => Workspace,
   failures: ['invalid-workspace-root', 'duplicate-workspace-id', 'duplicate-workspace-root'],
   locks: () => [workspacesLock()],
 });
@@ -28,18 +19,18 @@ export const workspaceList = operation({
   summary: 'Lists the registered workspaces, by id.',
   access: 'observer',
   capability: null,
-  params: z.strictObject({}),
-  result: z.object({ workspaces: z.array(Workspace) }),
+  params: () => z.strictObject({}),
+  result: () => z.object({ workspaces: z.array(Workspace) }),
   failures: [],
 });
 
 export const workspaceUnregister = operation({
   name: 'workspace.unregister',
   summary: 'Forgets a workspace; nothing in its directory is touched. Refused while it has live sessions.',
-  access: 'operator',
+  access: 'controller',
   capability: null,
-  params: z.strictObject({ workspaceId: WorkspaceId }),
-  result: z.object({}),
+  params: () => z.strictObject({ workspaceId: WorkspaceId }),
+  result: () => z.object({}),
   failures: ['unknown-workspace', 'workspace-busy'],
   locks: () => [workspacesLock()],
 });

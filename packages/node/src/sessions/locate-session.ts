@@ -1,0 +1,48 @@
+// From an address to the row that it names now. Every operation on a session begins here.
+import {
+  FailureError,
+  Session,
+  type FailureDetails,
+  type SessionAddress,
+  type SessionId,
+} from '@roost/protocol';
+import type { Caller } from '../control/handlers.ts';
+import { visible } from '../control/visible.ts';
+import type { Sql } from '../store/sql.ts';
+import { findSession, sessionView, type SessionRow } from './session-table.ts';
+
+/** @throws FailureError: unknown-session, unsupported-capability. */
+export function locateById(sql: Sql, caller: Pick<Caller, 'projection'>, sessionId: SessionId): SessionRow {
+  const row = findSession(sql, sessionId);
+  return visible(caller, Session, row === null ? null : { value: row, view: sessionView(row, null) }, {
+    code: 'unknown-session',
+    details: { sessionId },
+  });
+}
+
+/** @throws FailureError: as above; session-workspace-mismatch, stale-generation. */
+export function locateAddress(
+  sql: Sql,
+  caller: Pick<Caller, 'projection'>,
+  address: SessionAddress,
+): SessionRow {
+  const row = locateById(sql, caller, address.sessionId);
+  checkAddress(row, address, newestGeneration(sql, row));
+  return row;
+}
+
+function checkAddress(row: SessionRow, { sessionId, workspaceId, generation }: SessionAddress, newest: number) {
+  const details: FailureDetails = { sessionId };
+  if (row.workspace_id !== workspaceId) throw new FailureError('session-workspace-mismatch', details);
+  if (row.generation !== generation || generation < newest) {
+    throw new FailureError('stale-generation', { ...details, generation: newest });
+  }
+}
+
+/** The latest run of the session's record; its own where it has none. */
+function newestGeneration(sql: Sql, row: SessionRow): number {
+  if (row.record_id === null) return row.generation;
+  const newest = sql.get('SELECT max(generation) AS newest FROM sessions WHERE record_id = ?', row.record_id);
+  const { newest: generation } = newest as { newest: number };
+  return Math.max(generation, row.generation);
+}
