@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connectNode, nodeSocketPath, type NodeConnection } from '@roost/client';
-import { SessionName, type Session } from '@roost/protocol';
+import { addressOf, SessionName, type Session } from '@roost/protocol';
 import { isAlive, run, waitUntil } from '../processes.ts';
 import { COLUMNS, ROWS, type Launch } from '../terminal.ts';
 import { plainEnvironment, type DurableSubject } from './subject.ts';
@@ -65,9 +65,9 @@ export class RoostSubject implements DurableSubject {
 
   async closeSession(name: string): Promise<void> {
     const connection = await this.#node();
-    const { id: sessionId } = await connection.request('session.resolve', { selector: name });
-    await connection.request('session.stop', { sessionId, force: true });
-    await connection.request('session.remove', { sessionId });
+    const session = await connection.request('session.resolve', { selector: name });
+    await connection.request('session.stop', { ...addressOf(session), force: true });
+    await connection.request('session.remove', addressOf(session));
   }
 
   async serverProcesses(): Promise<readonly number[]> {

@@ -49,7 +49,7 @@ describe('connecting and vanishing in a loop', () => {
     const settled = () =>
       waitFor('only this connection to be left', async () => {
         const { connections } = await connection.request('node.status', {});
-        return connections === 1 && (await roost.session('job')).attachedClients === 0;
+        return connections.open === 1 && (await roost.session('job')).attachedClients === 0;
       });
 
     for (let count = 0; count < CYCLES; count += 1) await cycle();

@@ -1,3 +1,4 @@
+import { addressOf } from '@roost/protocol';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { attackCount } from '../support/counts.ts';
@@ -62,7 +63,12 @@ describe('a reader that stops reading during a flood', () => {
     let [over, stillStopped] = [false, true];
     process.kill(stopped.pid, 'SIGSTOP');
     const wait = delay(STOPPED_MS).then(() => (stillStopped = false));
-    await node.request('session.input', { sessionId: idOf('flood'), text: '', framing: 'raw', submit: true });
+    await node.request('session.input', {
+      ...addressOf(sessions.find((one) => one.name === 'flood')!),
+      text: '',
+      framing: 'raw',
+      submit: true,
+    });
     const floodEnds = roost.screenShows('flood', /flood over$/m, FLOOD_TIMEOUT_MS).then(() => (over = true));
     const [rounds] = await Promise.all([
       neighbourAnswers(neighbour, () => over && !stillStopped),

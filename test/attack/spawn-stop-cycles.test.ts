@@ -1,3 +1,4 @@
+import { addressOf } from '@roost/protocol';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeConnection } from '@roost/client';
@@ -36,9 +37,9 @@ describe('spawning and stopping in a loop', () => {
     const cycle = async (number: number): Promise<void> => {
       const transport = number % 4 === 3 ? 'pipe' : 'pty';
       const command = ['sh', '-c', 'echo some output; sleep 600 & setsid sleep 601 & wait', mark];
-      const { id } = await spawnCommand(connection, roost.work, command, { transport });
-      await connection.request('session.stop', { sessionId: id, force: number % 2 === 0, graceMs: 2_000 });
-      await connection.request('session.remove', { sessionId: id });
+      const address = addressOf(await spawnCommand(connection, roost.work, command, { transport }));
+      await connection.request('session.stop', { ...address, force: number % 2 === 0, graceMs: 2_000 });
+      await connection.request('session.remove', address);
     };
     await inParallel(WARM_CYCLES, cycle);
     const nodePid = await roost.nodePid();

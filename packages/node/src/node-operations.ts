@@ -1,5 +1,5 @@
 // The operations on the node itself.
-import { FailureError, STOP_GRACE_MS_DEFAULT } from '@roost/protocol';
+import { FailureError, STOP_GRACE_MS_DEFAULT, type NodeStatus } from '@roost/protocol';
 import type { Handlers } from './control/handlers.ts';
 import type { Journal } from './events/journal.ts';
 import type { HomePaths } from './home/paths.ts';
@@ -15,7 +15,7 @@ export interface NodeScene extends StopScene {
   readonly paths: HomePaths;
   readonly keepers: KeeperPool;
   readonly journal: Journal;
-  readonly connections: () => number;
+  readonly server: () => Pick<NodeStatus, 'connections' | 'listening'>;
   /** Begins the stop of this node; the answer to the request still goes out. */
   readonly requestStop: () => void;
 }
@@ -39,7 +39,7 @@ export function nodeOperations(scene: NodeScene): Pick<Handlers, 'node.status' |
       platform: `${process.platform}-${process.arch}`,
       runtime: `node ${process.version}`,
       residentBytes: process.memoryUsage.rss(),
-      connections: scene.connections(),
+      ...scene.server(),
       workspaces: countWorkspaces(store.sql),
       sessions: countSessions(store.sql),
       lastEventSequence: scene.journal.range().last,

@@ -80,5 +80,13 @@ function describe({ body }: NodeEvent): string {
       return `${body.kind}  ${body.session.id} ${body.session.name} ${describeStatus(body.session)}`;
     case 'session-removed':
       return `${body.kind}  ${body.sessionId}`;
+    case 'record-changed':
+      return `${body.kind}  ${body.record.id} ${body.record.name} ${body.record.state}`;
+    case 'record-removed':
+      return `${body.kind}  ${body.recordId}`;
+    case 'controller-changed':
+      return `${body.kind}  ${body.reason} ${body.controller?.clientName ?? ''}`.trimEnd();
+    case 'spawn-profiles-changed':
+      return `${body.kind}  ${body.profiles.map((one) => one.id).join(' ')}`;
   }
 }

@@ -1,5 +1,6 @@
 /** `roost rm`: forgets ended sessions and what is kept of them. */
 import type { Command } from 'commander';
+import { addressOf } from '@roost/protocol';
 import type { CommandContext } from '../command-context.ts';
 import { forEachSession } from '../each-session.ts';
 
@@ -8,9 +9,9 @@ export function define(command: Command, context: CommandContext): void {
     .argument('<session...>', 'names, ids, or unique beginnings of ids')
     .action(async (selectors: string[]) => {
       const connection = await context.node();
-      await forEachSession(context, selectors, async ({ id, name }) => {
-        await connection.request('session.remove', { sessionId: id });
-        context.print(`removed ${name}`);
+      await forEachSession(context, selectors, async (session) => {
+        await connection.request('session.remove', addressOf(session));
+        context.print(`removed ${session.name}`);
       });
     });
 }

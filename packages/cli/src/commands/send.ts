@@ -1,5 +1,6 @@
 /** `roost send`: types or pastes a text into a session, as one unit. */
 import type { Command } from 'commander';
+import { addressOf } from '@roost/protocol';
 import type { CommandContext } from '../command-context.ts';
 import { readAll } from '../read-all.ts';
 
@@ -25,7 +26,7 @@ export function define(command: Command, context: CommandContext): void {
         await context.node()
       ).request(
         'session.input',
-        { sessionId: session.id, text: whole, framing, submit: options.enter === true },
+        { ...addressOf(session), text: whole, framing, submit: options.enter === true },
         { timeoutMs: SEND_TIMEOUT_MS },
       );
     });

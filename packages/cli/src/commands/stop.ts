@@ -1,6 +1,6 @@
 /** `roost stop`: ends sessions with every process that they started. */
 import type { Command } from 'commander';
-import { STOP_GRACE_MS_DEFAULT, STOP_GRACE_MS_MAX } from '@roost/protocol';
+import { addressOf, STOP_GRACE_MS_DEFAULT, STOP_GRACE_MS_MAX } from '@roost/protocol';
 import type { CommandContext } from '../command-context.ts';
 import { forEachSession } from '../each-session.ts';
 import { readSeconds } from '../operands.ts';
@@ -31,17 +31,17 @@ export function define(command: Command, context: CommandContext): void {
         throw new UsageError(`grace is at most ${STOP_GRACE_MS_MAX / 1000} seconds`);
       const connection = await context.node();
       const stopped: unknown[] = [];
-      await forEachSession(context, selectors, async ({ id, name }) => {
+      await forEachSession(context, selectors, async (session) => {
         const answer = await connection.request(
           'session.stop',
-          { sessionId: id, force: options.force === true, graceMs },
+          { ...addressOf(session), force: options.force === true, graceMs },
           { timeoutMs: graceMs + KILL_MS },
         );
         stopped.push(answer);
         if (options.json === true) return;
         const how = answer.forced ? 'killed' : 'stopped';
         context.print(
-          `${how} ${name} (${describeStatus(answer.session)}, ${answer.processesEnded} processes)`,
+          `${how} ${session.name} (${describeStatus(answer.session)}, ${answer.processesEnded} processes)`,
         );
       });
       if (options.json === true) context.printJson(stopped);

@@ -22,7 +22,6 @@ import { decodeNote } from './session-note.ts';
 import {
   changeSession,
   findSession,
-  insertRecord,
   insertSession,
   isLive,
   isNameLive,
@@ -270,7 +269,6 @@ export class SessionLifecycle implements KeeperEvents {
         size: child.size,
         process: { pid: child.pid, start: child.processStart },
       });
-      insertRecord(transaction, row);
       insertSession(transaction, row);
     });
     this.#log.warn({ sessionId: child.sessionId }, 'a session that the database did not know was adopted');

@@ -20,7 +20,10 @@ export function locateById(sql: Sql, caller: Pick<Caller, 'projection'>, session
   });
 }
 
-/** @throws FailureError: as above; session-workspace-mismatch, stale-generation. */
+/**
+ * The latest run of its record.
+ * @throws FailureError: as above; session-workspace-mismatch, stale-generation.
+ */
 export function locateAddress(
   sql: Sql,
   caller: Pick<Caller, 'projection'>,
@@ -31,7 +34,18 @@ export function locateAddress(
   return row;
 }
 
-function checkAddress(row: SessionRow, { sessionId, workspaceId, generation }: SessionAddress, newest: number) {
+/** The same for exactly this run, be it the latest or not: an old one can still be removed. */
+export function locateRun(sql: Sql, caller: Pick<Caller, 'projection'>, address: SessionAddress): SessionRow {
+  const row = locateById(sql, caller, address.sessionId);
+  checkAddress(row, address, row.generation);
+  return row;
+}
+
+function checkAddress(
+  row: SessionRow,
+  { sessionId, workspaceId, generation }: SessionAddress,
+  newest: number,
+) {
   const details: FailureDetails = { sessionId };
   if (row.workspace_id !== workspaceId) throw new FailureError('session-workspace-mismatch', details);
   if (row.generation !== generation || generation < newest) {

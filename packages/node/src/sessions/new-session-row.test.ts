@@ -6,12 +6,13 @@ import { KeeperId, RecordId, SessionId, SessionName, WorkspaceId } from '@roost/
 import { openDatabase } from '../store/open-database.ts';
 import { Store } from '../store/store.ts';
 import { newSessionRow, type NewSession } from './new-session-row.ts';
-import { changeSession, deleteSession, findSession, insertRecord, insertSession } from './session-table.ts';
+import { changeSession, deleteSession, findSession, insertSession } from './session-table.ts';
 import { waitForEnd } from './wait.ts';
 
 const asked: NewSession = {
   id: SessionId.parse('00000000000000a1'),
   recordId: RecordId.parse('00000000000000b1'),
+  generation: 1,
   name: SessionName.parse('one'),
   provider: 'command',
   transport: 'pty',
@@ -30,7 +31,6 @@ let store: Store;
 const insert = (session: NewSession) => {
   const row = newSessionRow(session);
   store.transact((transaction) => {
-    insertRecord(transaction, row);
     insertSession(transaction, row);
   });
   return row;
@@ -51,6 +51,7 @@ it('keeps of an asked-for and of a found session the same, with the command cut 
     ...asked,
     id: SessionId.parse('00000000000000a2'),
     recordId: RecordId.parse('00000000000000b2'),
+    generation: 1,
     process: { pid: 7, start: '99' },
   };
   const rows = [asked, found].map(insert);

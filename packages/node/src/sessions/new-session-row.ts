@@ -14,7 +14,9 @@ import type { SessionRow } from './session-table.ts';
 
 export interface NewSession {
   readonly id: SessionId;
-  readonly recordId: RecordId;
+  readonly recordId: RecordId | null;
+  /** Which run of its record it is; 1 without one. */
+  readonly generation: number;
   readonly name: SessionName;
   readonly provider: string;
   readonly transport: Transport;
@@ -33,6 +35,7 @@ export function newSessionRow(session: NewSession): SessionRow {
   return {
     id: session.id,
     record_id: session.recordId,
+    generation: session.generation,
     name: session.name,
     provider: session.provider,
     transport: session.transport,
@@ -40,6 +43,7 @@ export function newSessionRow(session: NewSession): SessionRow {
     workspace_id: session.workspaceId,
     directory: session.directory,
     command: JSON.stringify(shownCommand(session.command)),
+    environment_profile: null,
     keeper_id: session.keeperId,
     pid: process?.pid ?? null,
     process_start: process?.start ?? null,
@@ -52,5 +56,6 @@ export function newSessionRow(session: NewSession): SessionRow {
     exit_signal: null,
     end_reason: null,
     stop_requested: 0,
+    discard: 0,
   };
 }

@@ -4,9 +4,10 @@ import * as z from 'zod';
 import { RecordId, SessionName } from '@roost/protocol';
 
 const SessionNote = z.object({
-  version: z.literal(1),
+  version: z.literal(2),
   name: SessionName,
-  recordId: RecordId,
+  recordId: RecordId.nullable(),
+  generation: z.int().positive(),
   provider: z.string(),
   workspaceRoot: z.string(),
   directory: z.string(),

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Session } from '@roost/protocol';
+import { addressOf, type Session } from '@roost/protocol';
 import { processStart } from '@roost/keeper/processes';
 import type { Daemon } from '../daemon.ts';
 import { failureOf, startTestNode, TestClient, TestHome, waitFor } from '../node-for-test.ts';
@@ -45,7 +45,7 @@ describe('sessions on a real keeper', () => {
     const session = await run(['bash', '--norc'], { name: 'a' });
     expect(session).toMatchObject({ name: 'a', status: 'running', provider: 'command', transport: 'pty' });
     await client.call('session.input', {
-      sessionId: session.id,
+      ...addressOf(session),
       text: 'echo $((6*7))',
       framing: 'literal',
       submit: true,
@@ -85,7 +85,7 @@ describe('sessions on a real keeper', () => {
     await restart();
     expect(await list()).toMatchObject([{ id: session.id, status: 'running', pid: session.pid }]);
     await client.call('session.input', {
-      sessionId: session.id,
+      ...addressOf(session),
       text: 'hello',
       framing: 'literal',
       submit: true,
@@ -130,7 +130,7 @@ describe('sessions on a real keeper', () => {
       "trap '' TERM HUP; setsid sleep 1000 & echo child $!; wait; sleep 1000",
     ]);
     await waitFor(async () => (await screenOf(session)).includes('child'), 'the descendant');
-    const stopped = await client.call('session.stop', { sessionId: session.id, graceMs: 300 });
+    const stopped = await client.call('session.stop', { ...addressOf(session), graceMs: 300 });
     expect(stopped).toMatchObject({ forced: true, session: { status: 'exited', endReason: 'stopped' } });
     expect(stopped.processesEnded).toBeGreaterThanOrEqual(2);
     expect(processStart(session.pid!)).toBeNull();
@@ -138,9 +138,9 @@ describe('sessions on a real keeper', () => {
 
   it('refuses to remove a running session, and leaves nothing of a removed one', async () => {
     const session = await run(['sleep', '60']);
-    expect(await failureOf(client.call('session.remove', { sessionId: session.id }))).toBe('session-running');
-    await client.call('session.stop', { sessionId: session.id });
-    await client.call('session.remove', { sessionId: session.id });
+    expect(await failureOf(client.call('session.remove', addressOf(session)))).toBe('session-running');
+    await client.call('session.stop', addressOf(session));
+    await client.call('session.remove', addressOf(session));
     expect(await list()).toEqual([]);
     expect(existsSync(join(home.path, 'sessions', session.id))).toBe(false);
     await restart();
@@ -158,7 +158,7 @@ describe('sessions on a real keeper', () => {
         launch: { kind: 'command', command: ['sleep', '60'] },
       });
     expect(await failureOf(named())).toBe('name-taken');
-    await client.call('session.stop', { sessionId: first.id, force: true });
+    await client.call('session.stop', { ...addressOf(first), force: true });
     const third = await named();
     expect((await client.call('session.resolve', { selector: 'sleep' })).id).toBe(third.id);
     expect((await client.call('session.resolve', { selector: first.id.slice(0, 12) })).id).toBe(first.id);
@@ -228,7 +228,7 @@ describe('sessions on a real keeper', () => {
     await waitFor(async () => (await screenOf(session)).includes('ready'), 'cat');
     const texts = Array.from({ length: 20 }, (_, index) => `${index} ${'x'.repeat(60)}`);
     const send = (text: string) =>
-      client.call('session.input', { sessionId: session.id, text, framing: 'literal', submit: true });
+      client.call('session.input', { ...addressOf(session), text, framing: 'literal', submit: true });
     await Promise.all(texts.map(send));
     await waitFor(async () => (await screenOf(session, 100)).includes(texts[19]!), 'the last text', 25_000);
     const lines = (await screenOf(session, 100)).split('\n');
@@ -238,11 +238,11 @@ describe('sessions on a real keeper', () => {
   it('lets a forced stop overtake a gentle one', async () => {
     const session = await run(['bash', '-c', "trap '' TERM HUP; echo ready; while :; do sleep 0.1; done"]);
     await waitFor(async () => (await screenOf(session)).includes('ready'), 'the trap');
-    const gentle = client.call('session.stop', { sessionId: session.id, graceMs: 60_000 });
-    const forced = await client.call('session.stop', { sessionId: session.id, force: true });
+    const gentle = client.call('session.stop', { ...addressOf(session), graceMs: 60_000 });
+    const forced = await client.call('session.stop', { ...addressOf(session), force: true });
     expect(forced.session).toMatchObject({ status: 'exited', endReason: 'stopped' });
     expect((await gentle).session.status).toBe('exited');
-    const again = await client.call('session.stop', { sessionId: session.id });
+    const again = await client.call('session.stop', addressOf(session));
     expect(again).toMatchObject({ forced: false, processesEnded: 0 });
   });
 

@@ -5,16 +5,18 @@ import {
   FailureError,
   NODE_FRAME_BYTES_MAX,
   SESSIONS_LISTED_MAX,
+  Session,
   type Params,
   type Result,
-  type Session,
+  type SessionId,
 } from '@roost/protocol';
-import type { Handlers } from '../control/handlers.ts';
+import type { Caller, Handlers } from '../control/handlers.ts';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
 import type { Store } from '../store/store.ts';
 import { lastLines, readFinalScreen } from './final-screen.ts';
 import type { SessionLifecycle } from './lifecycle.ts';
+import { locateAddress, locateById, locateRun } from './locate-session.ts';
 import type { PipeOutput } from './pipe-output.ts';
 import type { Removals } from './removals.ts';
 import { resolveSelector } from './selector.ts';
@@ -49,16 +51,12 @@ export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOp
   const { store, keepers, lifecycle, output, removals } = scene;
   const usage = new UsageMeter();
 
-  const find = (sessionId: string): SessionRow => {
-    const row = findSession(store.sql, sessionId);
-    if (row === null) throw new FailureError('unknown-session', { sessionId });
-    return row;
-  };
+  const find = (caller: Caller, sessionId: SessionId): SessionRow => locateById(store.sql, caller, sessionId);
   const view = (row: SessionRow): Session => sessionView(row, keepers.child(row.keeper_id, row.id));
 
   /** The keeper of a session that runs. */
-  const running = (sessionId: string): KeeperLink => {
-    const row = find(sessionId);
+  const running = (row: SessionRow): KeeperLink => {
+    const sessionId = row.id;
     if (!isLive(row)) throw new FailureError('session-not-running', { sessionId, status: row.status });
     const link = keepers.get(row.keeper_id);
     if (link === null) throw new FailureError('keeper-unavailable', { sessionId });
@@ -78,21 +76,26 @@ export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOp
       return { sessions, truncated: rows.length > listed.length };
     },
 
-    'session.resolve': ({ selector }) =>
-      view(resolveSelector(selector, sessionsMatching(store.sql, selector))),
+    'session.resolve': ({ selector }, caller) => {
+      const seen = sessionsMatching(store.sql, selector).filter(
+        (row) => caller.projection.lacks(Session, view(row)) === null,
+      );
+      return view(resolveSelector(selector, seen));
+    },
 
-    'session.attach': async ({ sessionId, mode }) => {
-      if (find(sessionId).transport !== 'pty') throw new FailureError('unsupported-transport', { sessionId });
-      const link = running(sessionId);
+    'session.attach': async ({ sessionId, mode }, caller) => {
+      const row = find(caller, sessionId);
+      if (row.transport !== 'pty') throw new FailureError('unsupported-transport', { sessionId });
+      const link = running(row);
       const { ticket, expiresInMs } = await link.call('grantAttach', { sessionId, mode });
       return { endpoint: link.socketPath, ticket, expiresInMs };
     },
 
-    'session.readScreen': (params) => readScreen(scene, find(params.sessionId), params),
+    'session.readScreen': (params, caller) => readScreen(scene, find(caller, params.sessionId), params),
 
     'session.readOutput': (params, caller) => {
       const { sessionId } = params;
-      if (find(sessionId).transport !== 'pipe')
+      if (find(caller, sessionId).transport !== 'pipe')
         throw new FailureError('unsupported-transport', { sessionId });
       const hasEnded = () => {
         const row = findSession(store.sql, sessionId);
@@ -101,26 +104,31 @@ export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOp
       return output.read(params, hasEnded, caller.signal);
     },
 
-    'session.input': ({ sessionId, text, framing, submit }) =>
-      running(sessionId).call('input', { sessionId, text, framing, submit }, null),
+    'session.input': ({ text, framing, submit, ...address }, caller) => {
+      const row = locateAddress(store.sql, caller, address);
+      return running(row).call('input', { sessionId: row.id, text, framing, submit }, null);
+    },
 
-    'session.resize': async ({ sessionId, size }) => {
-      await running(sessionId).call('resize', { sessionId, ...size });
+    'session.resize': async ({ size, ...address }, caller) => {
+      const row = locateAddress(store.sql, caller, address);
+      await running(row).call('resize', { sessionId: row.id, ...size });
       return {};
     },
 
-    'session.interrupt': async ({ sessionId }) => {
-      await running(sessionId).call('interrupt', { sessionId });
+    'session.interrupt': async (address, caller) => {
+      const row = locateAddress(store.sql, caller, address);
+      await running(row).call('interrupt', { sessionId: row.id });
       return {};
     },
 
-    'session.stop': (params) => stopSession(scene, params),
+    'session.stop': ({ force, graceMs, ...address }, caller) =>
+      stopSession(scene, { sessionId: locateAddress(store.sql, caller, address).id, force, graceMs }),
 
-    'session.remove': async ({ sessionId }) => {
-      find(sessionId);
+    'session.remove': async (address, caller) => {
+      const sessionId = locateRun(store.sql, caller, address).id;
       await lifecycle.settle(sessionId);
       store.transact((transaction) => {
-        const row = find(sessionId);
+        const row = find(caller, sessionId);
         if (isLive(row)) throw new FailureError('session-running', { sessionId, name: row.name });
         deleteSession(transaction, row);
       });
@@ -129,8 +137,9 @@ export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOp
     },
 
     'session.wait': async ({ sessionId, waitMs }, caller) => {
+      find(caller, sessionId);
       await waitForEnd(store, { sessionId, waitMs, signal: caller.signal });
-      return view(find(sessionId));
+      return view(find(caller, sessionId));
     },
   };
 }

@@ -1,13 +1,6 @@
 // Starting a session: intent (row and event), effect (the keeper's spawn), outcome (row and event). A node that dies in between
 // finds the intent again and asks the keeper what became of it.
-import {
-  FailureError,
-  SESSIONS_MAX,
-  RecordId,
-  SessionId,
-  type Session,
-  type SpawnRequest,
-} from '@roost/protocol';
+import { FailureError, SESSIONS_MAX, SessionId, type Session, type SpawnRequest } from '@roost/protocol';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
 import { randomHexId } from '../node-identity.ts';
@@ -24,7 +17,6 @@ import {
   countSessions,
   deleteSession,
   findSession,
-  insertRecord,
   insertSession,
   isNameLive,
   listSessions,
@@ -90,11 +82,11 @@ function recordIntent(
   const name = request.name ?? makeSessionName(launch.stem, isTaken);
   const workspace = workspaceAround(transaction, location);
   const createdAt = Date.now();
-  const recordId = RecordId.parse(randomHexId());
   const command = shownCommand(launch.argv);
   const row = newSessionRow({
     id: SessionId.parse(randomHexId()),
-    recordId,
+    recordId: null,
+    generation: 1,
     name,
     provider: launch.provider,
     transport: request.transport,
@@ -106,12 +98,12 @@ function recordIntent(
     createdAt,
     process: null,
   });
-  insertRecord(transaction, row);
   insertSession(transaction, row);
   const note = encodeNote({
-    version: 1,
+    version: 2,
     name,
-    recordId,
+    recordId: row.record_id,
+    generation: row.generation,
     provider: launch.provider,
     workspaceRoot: workspace.root,
     directory: location.directory,

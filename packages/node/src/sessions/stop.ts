@@ -1,6 +1,6 @@
 // Ending a session's whole process tree. No lock is taken, so a stop overtakes everything, also an earlier and gentler stop. Of a
 // session that has ended, what its root left behind is ended.
-import { FailureError, type Params, type Result } from '@roost/protocol';
+import { FailureError, type Result, type SessionId } from '@roost/protocol';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
 import type { Store } from '../store/store.ts';
 import type { SessionLifecycle } from './lifecycle.ts';
@@ -16,9 +16,16 @@ export interface StopScene {
   readonly lifecycle: SessionLifecycle;
 }
 
+export interface StopRequest {
+  readonly sessionId: SessionId;
+  readonly force: boolean;
+  /** Milliseconds. */
+  readonly graceMs: number;
+}
+
 export async function stopSession(
   { store, keepers, lifecycle }: StopScene,
-  { sessionId, force, graceMs }: Params<'session.stop'>,
+  { sessionId, force, graceMs }: StopRequest,
 ): Promise<Result<'session.stop'>> {
   const find = (): SessionRow => {
     const row = findSession(store.sql, sessionId);
