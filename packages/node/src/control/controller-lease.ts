@@ -22,8 +22,10 @@ interface Lease extends Holder {
 export interface ControllerLeaseOptions {
   /** Milliseconds that only grow. */
   readonly monotonicNow: () => number;
-  /** Stores and publishes a change of the holder. */
-  readonly publish: (change: Change) => void;
+  /** Stores and publishes a new holder; throws when that cannot be stored, and nothing changes then. */
+  readonly publishHolder: (change: Change) => void;
+  /** Stores and publishes the end of a lease, which is a fact: never throws, tries until it is stored. */
+  readonly publishEnd: (change: Change) => void;
   /** Calls back after so many milliseconds; answers how to call it off. */
   readonly schedule: (milliseconds: number, callback: () => void) => () => void;
 }
@@ -54,11 +56,10 @@ export class ControllerLease {
     const state: ControllerState = { connectionId, clientName, remainingMs: length };
     if (!isRenewal) {
       const reason = before === null ? 'acquired' : 'taken-over';
-      this.#options.publish({ kind: 'controller-changed', controller: state, reason });
+      this.#options.publishHolder({ kind: 'controller-changed', controller: state, reason });
     }
     this.#lease = { connectionId, clientName, expiresAt: this.#options.monotonicNow() + length };
-    this.#cancelExpiry();
-    this.#cancelExpiry = this.#options.schedule(length, () => void this.#current());
+    this.#watchExpiry(length);
     return state;
   }
 
@@ -81,6 +82,16 @@ export class ControllerLease {
     throw new FailureError('controller-required');
   }
 
+  #watchExpiry(milliseconds: number): void {
+    this.#cancelExpiry();
+    this.#cancelExpiry = this.#options.schedule(milliseconds, () => {
+      const lease = this.#current();
+      // Timers may come a little early.
+      if (lease !== null)
+        this.#watchExpiry(Math.max(1, Math.ceil(lease.expiresAt - this.#options.monotonicNow())));
+    });
+  }
+
   /** The lease while it holds; its end is published by whoever notices it first. */
   #current(): Lease | null {
     const lease = this.#lease;
@@ -92,7 +103,7 @@ export class ControllerLease {
   #end(reason: Change['reason']): void {
     this.#lease = null;
     this.#cancelExpiry();
-    this.#options.publish({ kind: 'controller-changed', controller: null, reason });
+    this.#options.publishEnd({ kind: 'controller-changed', controller: null, reason });
   }
 
   #busy(): FailureError {
