@@ -13,4 +13,13 @@ export function findProvider(id: string): ProviderManifest | null {
 export type { ProviderManifest } from './manifest.ts';
 export { childEnvironment, type ChildEnvironmentPlan } from './child-environment.ts';
 export { findExecutable } from './executable.ts';
-export { planCommand, planLaunch, type LaunchOutcome, type LaunchPlan, type LaunchScene } from './launch.ts';
+export type { SessionChoice } from './command-line.ts';
+export { runtimeCapabilities } from './runtime-capabilities.ts';
+export {
+  planCommand,
+  planLaunch,
+  type LaunchOutcome,
+  type LaunchPlan,
+  type LaunchScene,
+  type ProviderLaunch,
+} from './launch.ts';

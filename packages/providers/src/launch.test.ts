@@ -7,6 +7,7 @@ const installed =
   (name: string) =>
     names.includes(name) ? (name.startsWith('/') ? name : `/usr/bin/${name}`) : null;
 const provider = (id: string) => findProvider(id)!;
+const plain = { transport: 'pty', session: { kind: 'none' }, prompt: null } as const;
 function planned(outcome: LaunchOutcome) {
   if ('failure' in outcome) throw new Error(outcome.failure.code);
   return outcome.plan;
@@ -33,7 +34,12 @@ test('providers are found by id', () => {
 
 test('an agent gets its own keys, not those of others, nor signs of nesting', () => {
   const plan = planned(
-    planLaunch(provider('claude'), { arguments: ['--model', 'x'], environment, which: installed('claude') }),
+    planLaunch(provider('claude'), {
+      ...plain,
+      arguments: ['--model', 'x'],
+      environment,
+      which: installed('claude'),
+    }),
   );
   expect(plan).toEqual({
     file: '/usr/bin/claude',
@@ -46,19 +52,22 @@ test('an agent gets its own keys, not those of others, nor signs of nesting', ()
       CLAUDE_CODE_USE_BEDROCK: '1',
       HTTPS_PROXY: 'http://proxy',
     },
+    providerSessionId: null,
   });
 });
 
 test('codex keeps its work in its own tree, told so once', () => {
   const argv = (given: string[]) =>
-    planned(planLaunch(provider('codex'), { arguments: given, environment, which: installed('codex') })).argv;
+    planned(
+      planLaunch(provider('codex'), { ...plain, arguments: given, environment, which: installed('codex') }),
+    ).argv;
   expect(argv([])).toEqual(['codex', '--no-daemon']);
   expect(argv(['resume', 'x'])).toEqual(['codex', '--no-daemon', 'resume', 'x']);
   expect(argv(['-m', 'x', '--no-daemon'])).toEqual(['codex', '-m', 'x', '--no-daemon']);
 });
 
 test('an agent that is not installed is refused with what was looked for', () => {
-  const outcome = planLaunch(provider('codex'), { arguments: [], environment, which: () => null });
+  const outcome = planLaunch(provider('codex'), { ...plain, arguments: [], environment, which: () => null });
   expect(outcome).toMatchObject({
     failure: { code: 'provider-not-installed', details: { provider: 'codex', executables: ['codex'] } },
   });
@@ -67,7 +76,7 @@ test('an agent that is not installed is refused with what was looked for', () =>
 test('the program is looked for in the PATH that the child will have', () => {
   const asked: (string | undefined)[] = [];
   const which = (_name: string, path: string | undefined) => (asked.push(path), null);
-  planLaunch(provider('claude'), { arguments: [], environment, set: { PATH: '/opt' }, which });
+  planLaunch(provider('claude'), { ...plain, arguments: [], environment, set: { PATH: '/opt' }, which });
   planCommand({ command: ['x'], environment, which });
   expect(asked).toEqual(['/opt', '/usr/bin']);
 });
@@ -75,7 +84,13 @@ test('the program is looked for in the PATH that the child will have', () => {
 test('the shell is the one of the user, at a login, else /bin/sh', () => {
   const argv = (names: string[], set: Record<string, string> = {}, given: string[] = []) => {
     const plan = planned(
-      planLaunch(provider('shell'), { arguments: given, environment, set, which: installed(...names) }),
+      planLaunch(provider('shell'), {
+        ...plain,
+        arguments: given,
+        environment,
+        set,
+        which: installed(...names),
+      }),
     );
     return [plan.file, ...plan.argv];
   };
@@ -83,9 +98,9 @@ test('the shell is the one of the user, at a login, else /bin/sh', () => {
   expect(argv(['/bin/zsh'], {}, ['-c', 'date'])).toEqual(['/bin/zsh', 'zsh', '-l', '-c', 'date']);
   expect(argv(['/bin/sh'])).toEqual(['/bin/sh', 'sh', '-l']);
   expect(argv(['/opt/elvish'], { SHELL: '/opt/elvish' })).toEqual(['/opt/elvish', 'elvish']);
-  expect(planLaunch(provider('shell'), { arguments: [], environment, which: () => null })).toHaveProperty(
-    'failure',
-  );
+  expect(
+    planLaunch(provider('shell'), { ...plain, arguments: [], environment, which: () => null }),
+  ).toHaveProperty('failure');
 });
 
 test('a command runs as it is, with the reach of its person but nobody else’s secrets', () => {
@@ -102,6 +117,7 @@ test('a command runs as it is, with the reach of its person but nobody else’s 
       SSH_AUTH_SOCK: '/tmp/agent',
       A: '1',
     },
+    providerSessionId: null,
   });
   expect(planCommand({ command: ['nope'], environment, which: installed() })).toMatchObject({
     failure: { code: 'command-not-found', details: { command: 'nope' } },
@@ -110,8 +126,8 @@ test('a command runs as it is, with the reach of its person but nobody else’s 
 
 test('the agent socket reaches shells, not agents', () => {
   const socket = (id: string) =>
-    planned(planLaunch(provider(id), { arguments: [], environment, which: (name) => name })).environment
-      .SSH_AUTH_SOCK;
+    planned(planLaunch(provider(id), { ...plain, arguments: [], environment, which: (name) => name }))
+      .environment.SSH_AUTH_SOCK;
   expect(socket('shell')).toBe('/tmp/agent');
   expect(socket('claude')).toBeUndefined();
   expect(socket('codex')).toBeUndefined();

@@ -7,8 +7,9 @@
  * launch sets the variable.
  */
 import { basename } from 'node:path';
-import { failure, type Failure } from '@roost/protocol';
+import { failure, type Failure, type Transport } from '@roost/protocol';
 import { childEnvironment } from './child-environment.ts';
+import { planArguments, type SessionChoice } from './command-line.ts';
 import type { ProviderManifest } from './manifest.ts';
 
 export interface LaunchPlan {
@@ -18,6 +19,8 @@ export interface LaunchPlan {
   readonly argv: readonly string[];
   /** The child's whole environment. */
   readonly environment: Record<string, string>;
+  /** The provider's own session that this launch makes or runs on; null when that is not known yet. */
+  readonly providerSessionId: string | null;
 }
 
 export type LaunchOutcome = { readonly plan: LaunchPlan } | { readonly failure: Failure };
@@ -47,10 +50,25 @@ const LOGIN_OPTION_SHELLS: ReadonlySet<string> = new Set([
 
 const COMMAND_INHERIT: readonly string[] = ['SSH_AUTH_SOCK'];
 
-export function planLaunch(
-  provider: ProviderManifest,
-  scene: LaunchScene & { readonly arguments: readonly string[] },
-): LaunchOutcome {
+export interface ProviderLaunch extends LaunchScene {
+  readonly arguments: readonly string[];
+  readonly transport: Transport;
+  /** Its own session: a new id to assign, or the one to run on. */
+  readonly session: SessionChoice;
+  /** First prompt; null for none. */
+  readonly prompt: string | null;
+}
+
+/** Fails with provider-not-installed; session-record-not-resumable; prompt-unsupported. */
+export function planLaunch(provider: ProviderManifest, scene: ProviderLaunch): LaunchOutcome {
+  const { transport } = scene;
+  const own = provider.transports[transport];
+  if (scene.session.kind === 'resume' && own.resume === null) {
+    return { failure: failure('session-record-not-resumable', { provider: provider.id, transport }) };
+  }
+  const planned = planArguments(own, provider.commandLine, scene);
+  if (planned === null)
+    return { failure: failure('prompt-unsupported', { provider: provider.id, transport }) };
   const environment = childEnvironment({
     parent: scene.environment,
     inherit: provider.inheritEnvironment,
@@ -59,15 +77,16 @@ export function planLaunch(
   });
   const find = (name: string) => scene.which(name, environment.PATH);
   const given = [
-    ...provider.leadingArguments.filter((one) => !scene.arguments.includes(one)),
-    ...scene.arguments,
+    ...provider.leadingArguments.filter((one) => !planned.arguments.includes(one)),
+    ...planned.arguments,
   ];
+  const providerSessionId = planned.sessionId;
   switch (provider.executable.kind) {
     case 'search': {
       const { names } = provider.executable;
       for (const name of names) {
         const file = find(name);
-        if (file !== null) return { plan: { file, argv: [name, ...given], environment } };
+        if (file !== null) return { plan: { file, argv: [name, ...given], environment, providerSessionId } };
       }
       return {
         failure: failure('provider-not-installed', { provider: provider.id, executables: [...names] }),
@@ -85,7 +104,7 @@ export function planLaunch(
         };
       const name = basename(file);
       const login = LOGIN_OPTION_SHELLS.has(name) ? ['-l'] : [];
-      return { plan: { file, argv: [name, ...login, ...given], environment } };
+      return { plan: { file, argv: [name, ...login, ...given], environment, providerSessionId } };
     }
   }
 }
@@ -101,5 +120,5 @@ export function planCommand(scene: LaunchScene & { readonly command: readonly st
   const [name = ''] = scene.command;
   const file = scene.which(name, environment.PATH);
   if (file === null) return { failure: failure('command-not-found', { command: name }) };
-  return { plan: { file, argv: scene.command, environment } };
+  return { plan: { file, argv: scene.command, environment, providerSessionId: null } };
 }

@@ -1,3 +1,5 @@
+import type { Transport } from '@roost/protocol';
+
 /**
  * What Roost knows about a program that it can launch by name, as data. Every field is read by `planLaunch`; a fact that
  * nothing reads does not belong here.
@@ -12,7 +14,40 @@ export interface ProviderManifest {
   readonly inheritEnvironment: readonly string[];
   /** Variables never taken from the node's environment, though a pattern would let them in. */
   readonly scrubEnvironment: readonly string[];
+  /** What it can be relied on for, by transport. */
+  readonly transports: Readonly<Record<Transport, ProviderTransport>>;
+  readonly commandLine: ProviderCommandLine;
 }
+
+/** What a launch and a resume can rely on with one transport. null: not known to work. */
+export interface ProviderTransport {
+  readonly identity: ProviderIdentity | null;
+  /** Arguments that run one of its own sessions on, in front of or behind the others; `{id}` stands for the session. */
+  readonly resume: { readonly arguments: readonly string[]; readonly at: 'front' | 'end' } | null;
+  /**
+   * It takes prompts: the first one behind these arguments, `{prompt}` among them; later ones pasted into its composer and sent
+   * by Enter.
+   */
+  readonly prompt: readonly string[] | null;
+}
+
+/** How its own session becomes known. */
+export type ProviderIdentity =
+  /** The launch gives it one. */
+  | { readonly kind: 'assigned'; readonly arguments: readonly string[]; readonly format: 'uuid' }
+  /** It makes its own and tells later. */
+  | { readonly kind: 'reported' };
+
+/** As much of its command line as it takes to tell options from prompts: a resume gives options again, never a prompt. */
+export interface ProviderCommandLine {
+  /** Options that take words behind them: exactly one, one that is no option, or all up to the next option. */
+  readonly values: Readonly<Record<string, 'one' | 'optional' | 'many'>>;
+  /** Options that choose, move or hide the session: with one of them, none is assigned; none is given again. */
+  readonly choosesSession: readonly string[];
+}
+
+/** Nothing but a terminal, or pipes. */
+export const RAW_TRANSPORT: ProviderTransport = { identity: null, resume: null, prompt: null };
 
 type ProviderExecutable =
   /** The first of these names that is found. */

@@ -7,12 +7,21 @@ import {
   planLaunch,
   type LaunchOutcome,
   type LaunchPlan,
+  type SessionChoice,
 } from '@roost/providers';
 
 export interface Launch extends LaunchPlan {
   readonly provider: string;
   /** What the session is called after, unless the request names it. */
   readonly stem: string;
+}
+
+/** What is to be launched. */
+export interface LaunchRequest extends Pick<SpawnRequest, 'launch' | 'transport' | 'environment'> {
+  /** The provider's own session: a fresh id to assign, one to run on, or none. A command has none. */
+  readonly session: SessionChoice;
+  /** First prompt for the agent; null for none. */
+  readonly prompt: string | null;
 }
 
 /** What of the node goes into a launch. */
@@ -27,7 +36,7 @@ export interface LaunchSource {
 const PROGRAM_BYTES_MAX = 2 * 1024 * 1024 - 64 * 1024;
 
 export function planSession(
-  { launch, environment: set }: SpawnRequest,
+  { launch, transport, environment: set, session, prompt }: LaunchRequest,
   directory: string,
   { environment, home }: LaunchSource,
 ): Launch {
@@ -41,7 +50,9 @@ export function planSession(
     case 'provider': {
       const provider = findProvider(launch.provider);
       if (provider === null) throw new FailureError('unknown-provider', { provider: launch.provider });
-      const plan = accepted(planLaunch(provider, { ...scene, arguments: launch.arguments }));
+      const plan = accepted(
+        planLaunch(provider, { ...scene, arguments: launch.arguments, transport, session, prompt }),
+      );
       return { ...plan, provider: provider.id, stem: provider.id };
     }
     case 'command': {

@@ -1,4 +1,4 @@
-import { NETWORK_ENVIRONMENT, type ProviderManifest } from '../manifest.ts';
+import { NETWORK_ENVIRONMENT, RAW_TRANSPORT, type ProviderManifest } from '../manifest.ts';
 
 /**
  * Codex. Left alone, its terminal interface hands the work to a background server that sessions share: it keeps the
@@ -20,4 +20,38 @@ export const codex: ProviderManifest = {
     'AZURE_OPENAI_API_KEY',
   ],
   scrubEnvironment: ['AI_AGENT'],
+  // Its session id is its own, and known only after its first prompt.
+  transports: {
+    pty: {
+      identity: { kind: 'reported' },
+      resume: { arguments: ['resume', '{id}'], at: 'end' },
+      prompt: ['--', '{prompt}'],
+    },
+    pipe: RAW_TRANSPORT,
+  },
+  commandLine: {
+    values: {
+      '-c': 'one',
+      '--config': 'one',
+      '--enable': 'one',
+      '--disable': 'one',
+      '--remote': 'one',
+      '--remote-auth-token-env': 'one',
+      '-i': 'many',
+      '--image': 'many',
+      '-m': 'one',
+      '--model': 'one',
+      '--local-provider': 'one',
+      '-p': 'one',
+      '--profile': 'one',
+      '-s': 'one',
+      '--sandbox': 'one',
+      '-C': 'one',
+      '--cd': 'one',
+      '--add-dir': 'one',
+      '-a': 'one',
+      '--ask-for-approval': 'one',
+    },
+    choosesSession: ['-i', '--image', '--worktree', '--last', '--all'],
+  },
 };

@@ -1,4 +1,4 @@
-import type { ProviderManifest } from '../manifest.ts';
+import { RAW_TRANSPORT, type ProviderManifest } from '../manifest.ts';
 
 /** The user's own shell. Its person types the commands, so it reaches the SSH agent as any terminal does. */
 export const shell: ProviderManifest = {
@@ -8,4 +8,6 @@ export const shell: ProviderManifest = {
   leadingArguments: [],
   inheritEnvironment: ['SSH_AUTH_SOCK'],
   scrubEnvironment: [],
+  transports: { pty: RAW_TRANSPORT, pipe: RAW_TRANSPORT },
+  commandLine: { values: {}, choosesSession: [] },
 };

@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest';
+import { planArguments, type SessionChoice } from './command-line.ts';
+import { findProvider, planLaunch, PROVIDERS, runtimeCapabilities } from './index.ts';
+
+const ID = '0b1c6f0e-5d0a-4c57-9a3d-1f2e3d4c5b6a';
+const none: SessionChoice = { kind: 'none' };
+const assign: SessionChoice = { kind: 'assign', id: ID };
+const resume: SessionChoice = { kind: 'resume', id: ID };
+
+function plan(
+  id: string,
+  session: SessionChoice,
+  given: string[],
+  { prompt = null as string | null, transport = 'pty' as 'pty' | 'pipe' } = {},
+) {
+  const provider = findProvider(id)!;
+  return planArguments(provider.transports[transport], provider.commandLine, {
+    arguments: given,
+    session,
+    prompt,
+  });
+}
+
+describe('a new session', () => {
+  test.each([
+    ['gets the id that it is to have', 'claude', ['--model', 'x'], ['--session-id', ID, '--model', 'x'], ID],
+    ['gets none where the arguments choose', 'claude', ['--resume', 'y'], ['--resume', 'y'], null],
+    ['gets none where they choose in one word', 'claude', ['--session-id=y'], ['--session-id=y'], null],
+    ['gets none where they choose by a letter', 'claude', ['-c'], ['-c'], null],
+    [
+      'gets none where nothing is kept',
+      'claude',
+      ['--no-session-persistence'],
+      ['--no-session-persistence'],
+      null,
+    ],
+    [
+      'gets one when only a prompt talks of such options',
+      'claude',
+      ['--', '-c'],
+      ['--session-id', ID, '--', '-c'],
+      ID,
+    ],
+    ['gets none where the provider makes its own', 'codex', ['-m', 'x'], ['-m', 'x'], null],
+    ['gets none where there are no sessions', 'shell', ['-c', 'date'], ['-c', 'date'], null],
+  ])('%s (%s %j)', (_, id, given, expected, sessionId) => {
+    expect(plan(id, assign, given)).toEqual({ arguments: expected, sessionId });
+  });
+
+  test('takes its first prompt behind everything, where no option can take it for a value', () => {
+    expect(plan('claude', none, ['--allowedTools', 'Edit'], { prompt: '-do it' })?.arguments).toEqual([
+      '--allowedTools',
+      'Edit',
+      '--',
+      '-do it',
+    ]);
+    expect(plan('codex', none, [], { prompt: 'do' })?.arguments).toEqual(['--', 'do']);
+    expect(plan('shell', none, [], { prompt: 'do' })).toBeNull();
+    expect(plan('claude', none, [], { prompt: 'do', transport: 'pipe' })).toBeNull();
+  });
+});
+
+describe('a resumed session', () => {
+  test.each([
+    ['claude', ['--model', 'x'], ['--resume', ID, '--model', 'x']],
+    ['claude', ['fix the bug'], ['--resume', ID]],
+    ['claude', ['--model', 'x', 'fix the bug'], ['--resume', ID, '--model', 'x']],
+    ['claude', ['--verbose', 'fix the bug'], ['--resume', ID, '--verbose']],
+    ['claude', ['--add-dir', '/a', '/b', '--', 'fix'], ['--resume', ID, '--add-dir', '/a', '/b']],
+    [
+      'claude',
+      ['--debug', '--resume', 'y', '-c', '--effort=low'],
+      ['--resume', ID, '--debug', '--effort=low'],
+    ],
+    ['claude', ['--append-system-prompt', '-x'], ['--resume', ID, '--append-system-prompt', '-x']],
+    ['claude', ['--worktree', 'w', '--ide'], ['--resume', ID, '--ide']],
+    ['claude', ['-p', '-'], ['--resume', ID, '-p']],
+    ['claude', ['--model'], ['--resume', ID, '--model']],
+    ['codex', ['-m', 'x', 'fix'], ['-m', 'x', 'resume', ID]],
+    ['codex', ['resume', 'y', '--last'], ['resume', ID]],
+    ['codex', ['-i', 'a.png', 'b.png', '-s', 'read-only'], ['-s', 'read-only', 'resume', ID]],
+  ])('of %s %j gets its options again and never a prompt', (id, given, expected) => {
+    expect(plan(id, resume, given)).toEqual({ arguments: expected, sessionId: ID });
+  });
+
+  test('takes a new prompt', () => {
+    expect(plan('codex', resume, ['old'], { prompt: 'new' })?.arguments).toEqual(['resume', ID, '--', 'new']);
+    expect(plan('claude', resume, ['old'], { prompt: 'new' })?.arguments).toEqual([
+      '--resume',
+      ID,
+      '--',
+      'new',
+    ]);
+  });
+
+  test('is refused where the provider is not known to resume', () => {
+    for (const [id, transport] of [
+      ['shell', 'pty'],
+      ['codex', 'pipe'],
+    ] as const) {
+      const outcome = planLaunch(findProvider(id)!, {
+        environment: {},
+        which: (name) => name,
+        arguments: [],
+        transport,
+        session: resume,
+        prompt: null,
+      });
+      expect(outcome).toMatchObject({ failure: { code: 'session-record-not-resumable' } });
+    }
+  });
+});
+
+test.each([
+  [
+    'claude',
+    'pty',
+    ['raw-pty-lifecycle', 'structured-prompt', 'provider-session-identity', 'semantic-resume'],
+  ],
+  ['claude', 'pipe', ['provider-session-identity', 'semantic-resume']],
+  [
+    'codex',
+    'pty',
+    ['raw-pty-lifecycle', 'structured-prompt', 'provider-session-identity', 'semantic-resume'],
+  ],
+  ['codex', 'pipe', []],
+  ['shell', 'pty', ['raw-pty-lifecycle']],
+  ['shell', 'pipe', []],
+  [null, 'pty', ['raw-pty-lifecycle']],
+  [null, 'pipe', []],
+] as const)('%s over %s can be relied on for %j', (id, transport, expected) => {
+  expect(runtimeCapabilities(id === null ? null : findProvider(id), transport)).toEqual(expected);
+});
+
+test('whatever can be resumed has an identity to resume by', () => {
+  for (const { id, transports } of PROVIDERS)
+    for (const own of Object.values(transports))
+      expect([id, own.resume === null || own.identity !== null]).toEqual([id, true]);
+});

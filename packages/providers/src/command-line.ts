@@ -1,0 +1,108 @@
+/**
+ * The arguments of an agent: what of them makes a launch, and what a resume gives again. Told by options that are known to take a
+ * value; a word of which that is not known is taken for a prompt, for a prompt must never be sent twice.
+ */
+import type { ProviderCommandLine, ProviderTransport } from './manifest.ts';
+
+/** What a launch does with one of the provider's own sessions. */
+export type SessionChoice =
+  /** Nothing is known of it. */
+  | { readonly kind: 'none' }
+  /** A new one with this id, when the provider takes ids and the arguments do not choose themselves. */
+  | { readonly kind: 'assign'; readonly id: string }
+  /** This one is run on. */
+  | { readonly kind: 'resume'; readonly id: string };
+
+export interface ArgumentPlan {
+  readonly arguments: readonly string[];
+  /** Id of the provider's session, when the launch decides it. */
+  readonly sessionId: string | null;
+}
+
+/** @returns null when the provider cannot resume, or takes no prompt, with this transport. */
+export function planArguments(
+  { identity, resume, prompt }: ProviderTransport,
+  commandLine: ProviderCommandLine,
+  wanted: {
+    readonly arguments: readonly string[];
+    readonly session: SessionChoice;
+    readonly prompt: string | null;
+  },
+): ArgumentPlan | null {
+  if (wanted.prompt !== null && prompt === null) return null;
+  const first = wanted.prompt === null || prompt === null ? [] : filled(prompt, '{prompt}', wanted.prompt);
+  const { session } = wanted;
+  switch (session.kind) {
+    case 'none':
+      return { arguments: [...wanted.arguments, ...first], sessionId: null };
+    case 'assign': {
+      if (identity?.kind !== 'assigned' || choosesSession(wanted.arguments, commandLine)) {
+        return { arguments: [...wanted.arguments, ...first], sessionId: null };
+      }
+      const own = filled(identity.arguments, '{id}', session.id);
+      return { arguments: [...own, ...wanted.arguments, ...first], sessionId: session.id };
+    }
+    case 'resume': {
+      if (resume === null) return null;
+      const own = filled(resume.arguments, '{id}', session.id);
+      const kept = optionsOf(wanted.arguments, commandLine);
+      const all = resume.at === 'front' ? [...own, ...kept] : [...kept, ...own];
+      return { arguments: [...all, ...first], sessionId: session.id };
+    }
+  }
+}
+
+/** The options among the arguments with their values, without those that choose a session. */
+function optionsOf(
+  given: readonly string[],
+  { values, choosesSession: chosen }: ProviderCommandLine,
+): string[] {
+  const kept: string[] = [];
+  for (let at = 0; at < given.length;) {
+    const word = given[at] ?? '';
+    if (word === '--') break;
+    if (!isOption(word)) {
+      at += 1;
+      continue;
+    }
+    const name = optionName(word);
+    const end = at + 1 + (word === name ? countValues(given.slice(at + 1), values[name]) : 0);
+    if (!chosen.includes(name)) kept.push(...given.slice(at, end));
+    at = end;
+  }
+  return kept;
+}
+
+function choosesSession(given: readonly string[], { choosesSession: chosen }: ProviderCommandLine): boolean {
+  const end = given.indexOf('--');
+  return given
+    .slice(0, end < 0 ? given.length : end)
+    .some((word) => isOption(word) && chosen.includes(optionName(word)));
+}
+
+function countValues(rest: readonly string[], takes: 'one' | 'optional' | 'many' | undefined): number {
+  const words = rest.findIndex((word) => isOption(word) || word === '--');
+  const free = words < 0 ? rest.length : words;
+  switch (takes) {
+    case undefined:
+      return 0;
+    case 'one':
+      return Math.min(1, rest.length);
+    case 'optional':
+      return Math.min(1, free);
+    case 'many':
+      return free;
+  }
+}
+
+function isOption(word: string): boolean {
+  return word.startsWith('-') && word !== '-' && word !== '--';
+}
+
+function optionName(word: string): string {
+  return word.startsWith('--') ? (word.split('=', 1)[0] ?? word) : word;
+}
+
+function filled(template: readonly string[], hole: string, value: string): string[] {
+  return template.map((word) => (word === hole ? value : word));
+}
