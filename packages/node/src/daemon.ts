@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Admission } from './control/admission.ts';
+import { ControllerLease } from './control/controller-lease.ts';
+import { controllerOperations } from './control/controller-operations.ts';
 import type { Handlers } from './control/handlers.ts';
 import { ConnectionServer } from './connection/server.ts';
 import { Journal } from './events/journal.ts';
@@ -15,6 +17,7 @@ import { openLog, type Log } from './log.ts';
 import { beginIncarnation, endIncarnation, type NodeIdentity } from './node-identity.ts';
 import { nodeOperations } from './node-operations.ts';
 import { SessionLifecycle } from './sessions/lifecycle.ts';
+import { OutcomeWriter } from './store/outcome-writer.ts';
 import { PipeOutput } from './sessions/pipe-output.ts';
 import { Removals } from './sessions/removals.ts';
 import { sessionOperations } from './sessions/sessions.ts';
@@ -30,6 +33,8 @@ export interface DaemonOptions {
   /** The environment of which children get a selection. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly logLevel?: string | undefined;
+  /** Holds every answer against its schema: for tests. */
+  readonly checkResults?: boolean;
   /** Keepers at most; one per core unless told otherwise. */
   readonly keepersMax?: number;
 }
@@ -92,10 +97,22 @@ async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daem
   await keepers.adopt();
   lifecycle.loseOrphans(keepers.ids);
 
+  const outcomes = new OutcomeWriter(store, log);
+  const lease = new ControllerLease({
+    monotonicNow: () => performance.now(),
+    publishHolder: (change) => store.transact(({ append }) => append(change)),
+    publishEnd: (change) => outcomes.write(({ append }) => append(change)),
+    schedule: (milliseconds, callback) => {
+      const timer = setTimeout(callback, milliseconds).unref();
+      return () => clearTimeout(timer);
+    },
+  });
+
   const requestStop = () => void setImmediate(() => void stop());
   const scene = { store, keepers, lifecycle, output, removals, journal, identity, version, paths };
   const handlers: Handlers = {
-    ...nodeOperations({ ...scene, connections: () => server.count, requestStop }),
+    ...nodeOperations({ ...scene, server: () => server.counters, requestStop }),
+    ...controllerOperations(lease),
     ...workspaceOperations(store),
     ...sessionOperations({
       ...scene,
@@ -104,7 +121,7 @@ async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daem
     }),
     ...eventOperations(journal),
   };
-  const admission = new Admission(handlers, log);
+  const admission = new Admission({ handlers, lease, log, checkResults: options.checkResults === true });
   const server = new ConnectionServer(paths.socket, {
     admission,
     log,
@@ -136,6 +153,7 @@ async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daem
     await admission.stop(FINISH_MS);
     await server.closeAll(GOOD_BYE_MS);
     lifecycle.close();
+    outcomes.close();
     output.close();
     await keepers.close(KEEPER_START_MS);
     try {

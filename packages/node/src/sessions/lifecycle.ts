@@ -15,7 +15,7 @@ import { FINAL_SCROLLBACK_LINES, writeFinalScreen } from './final-screen.ts';
 import { endLeftovers } from './leftovers.ts';
 import { makeSessionName } from './naming.ts';
 import { newSessionRow } from './new-session-row.ts';
-import { OutcomeWriter } from './outcome-writer.ts';
+import { OutcomeWriter } from '../store/outcome-writer.ts';
 import type { PipeOutput } from './pipe-output.ts';
 import { removedSessions } from './removals.ts';
 import { decodeNote } from './session-note.ts';

@@ -1,7 +1,7 @@
 // Outcomes of effects (it runs, it ended, it is lost) are facts: when the disk refuses them they are tried again until they are
 // stored, for they cannot be refused to anybody.
 import type { Log } from '../log.ts';
-import type { Store, Transaction } from '../store/store.ts';
+import type { Store, Transaction } from './store.ts';
 
 const RETRY_MS = 1_000;
 
