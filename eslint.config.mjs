@@ -10,12 +10,18 @@ const ARROWS = {
   providers: ['@roost/protocol'],
   node: [
     '@roost/protocol',
+    '@roost/protocol/node',
     '@roost/providers',
     '@roost/keeper/client',
     '@roost/keeper/wire',
     '@roost/keeper/processes',
   ],
-  client: ['@roost/protocol', '@roost/protocol/terminal-frames', '@roost/protocol/terminal-reset'],
+  client: [
+    '@roost/protocol',
+    '@roost/protocol/node',
+    '@roost/protocol/terminal-frames',
+    '@roost/protocol/terminal-reset',
+  ],
   cli: ['@roost/client', '@roost/protocol'],
 };
 /** What it may import types of besides: nothing of it is there when it runs. */

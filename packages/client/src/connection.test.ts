@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Request } from '@roost/protocol';
 import { connectNode } from './connection.ts';
-import { FakeNode, scratchDirectory, WELCOME, type FakeConnection } from './testing/fake-node.ts';
+import { FakeNode, scratchDirectory, type FakeConnection } from './testing/fake-node.ts';
 import { eventually } from './testing/eventually.ts';
 
 const client = { name: 'test', version: '0' };
@@ -151,14 +151,14 @@ describe('connecting', () => {
   });
 
   test('a node that takes the upgrade but never welcomes is unresponsive, too', async () => {
-    node = await FakeNode.listen({ socketPath, welcomes: false });
+    node = await FakeNode.listen({ socketPath, shakesHands: false });
     await expect(connectNode({ socketPath, client, timeoutMs: 150 })).rejects.toEqual(
       code('node-unresponsive'),
     );
   });
 
   test('a refusal instead of a welcome is the failure', async () => {
-    node = await FakeNode.listen({ socketPath, welcomes: false });
+    node = await FakeNode.listen({ socketPath, shakesHands: false });
     const attempt = connectNode({ socketPath, client });
     await eventually(() => node!.connections.size).toBe(1);
     const [peer] = node.connections;
@@ -181,7 +181,7 @@ describe('connecting', () => {
   });
 
   test('what comes in one packet with the welcome is not lost', async () => {
-    node = await FakeNode.listen({ socketPath, welcomes: false });
+    node = await FakeNode.listen({ socketPath, shakesHands: false });
     const attempt = connectNode({ socketPath, client });
     await eventually(() => node!.connections.size).toBe(1);
     const [peer] = node.connections;

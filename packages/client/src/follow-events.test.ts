@@ -39,7 +39,7 @@ test('every event comes once and in order, however often the connection is cut',
       const controller = new AbortController();
       const seen: number[] = [];
       const connect = () => connectNode({ socketPath, client });
-      for await (const event of followEvents({ connect, after, signal: controller.signal })) {
+      for await (const event of followEvents({ connect, after: { sequence: after }, signal: controller.signal })) {
         seen.push(event.sequence);
         if (event.sequence === 12) break;
       }
@@ -71,7 +71,7 @@ test('an event of an unknown kind is left out, its connection stays, and it is n
   });
   const seen: number[] = [];
   const connect = () => connectNode({ socketPath, client });
-  for await (const event of followEvents({ connect, after: 0, signal: new AbortController().signal })) {
+  for await (const event of followEvents({ connect, after: { sequence: 0 }, signal: new AbortController().signal })) {
     seen.push(event.sequence);
     if (event.sequence === 5) break;
   }
@@ -88,7 +88,7 @@ test('a node that is away for a while is waited for', async () => {
     attempts++;
     return connectNode({ socketPath, client });
   };
-  const stream = followEvents({ connect, after: 0, signal: controller.signal });
+  const stream = followEvents({ connect, after: { sequence: 0 }, signal: controller.signal });
   const first = stream.next();
   await eventually(() => attempts).toBeGreaterThan(1);
   const node = await FakeNode.listen({ socketPath, onRequest: journal(1, []) });
@@ -116,7 +116,7 @@ test('a journal that is behind its reader was made anew, and is read from its be
   const seen: number[] = [];
   for await (const event of followEvents({
     connect: () => connectNode({ socketPath, client }),
-    after: 40,
+    after: { sequence: 40 },
     signal,
   })) {
     seen.push(event.sequence);
@@ -128,7 +128,7 @@ test('a journal that is behind its reader was made anew, and is read from its be
 
 test('a failure that time does not heal ends the stream', async () => {
   const connect = () => Promise.reject(new FailureError('unsupported-protocol'));
-  const stream = followEvents({ connect, after: 0, signal: new AbortController().signal });
+  const stream = followEvents({ connect, after: { sequence: 0 }, signal: new AbortController().signal });
   await expect(stream.next()).rejects.toMatchObject({ failure: { code: 'unsupported-protocol' } });
 });
 
@@ -138,7 +138,7 @@ test('a reader that takes its time gets all of a long journal', async () => {
   const node = await FakeNode.listen({ socketPath, onRequest: journal(5_000, []) });
   let last = 0;
   const connect = () => connectNode({ socketPath, client });
-  for await (const event of followEvents({ connect, after: 0, signal: new AbortController().signal })) {
+  for await (const event of followEvents({ connect, after: { sequence: 0 }, signal: new AbortController().signal })) {
     expect(event.sequence).toBe(last + 1);
     last = event.sequence;
     if (last % 500 === 0) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -1,6 +1,6 @@
 /**
- * Where a node keeps its state, and where it listens. Every process that looks for a node computes both from here, so
- * that one state directory always means one socket.
+ * Where a node keeps its state, where it listens, and where its token is. Every process that looks for a node computes them
+ * from here, so that one state directory always means one socket and one token.
  */
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -19,4 +19,9 @@ export function resolveHome(env: Readonly<Record<string, string | undefined>>): 
 /** The socket of the node of this state directory. */
 export function nodeSocketPath(home: string): string {
   return join(home, 'node.sock');
+}
+
+/** The file that holds the operator's token of that node. */
+export function nodeTokenPath(home: string): string {
+  return join(home, 'node.token');
 }

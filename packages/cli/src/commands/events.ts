@@ -37,7 +37,8 @@ export function define(command: Command, context: CommandContext): void {
       const { followEvents } = await import('@roost/client');
       using stop = interruption();
       const connect = () => context.connectAnew();
-      for await (const event of followEvents({ connect, after: last, signal: stop.signal })) {
+      for await (const event of followEvents({ connect, after: { sequence: last }, signal: stop.signal })) {
+        if ('kind' in event) continue;
         last = event.sequence;
         show(context, event, options.json === true);
       }

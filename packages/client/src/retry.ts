@@ -1,0 +1,57 @@
+/** Failures that time heals, and how long to wait before the next attempt. */
+import { FailureError } from '@roost/protocol';
+
+/** Milliseconds between attempts; doubles up to the second. */
+const RETRY_MS = { first: 50, last: 2_000 } as const;
+
+/** Whether trying again can help. */
+export function isPassing(error: unknown): boolean {
+  if (!(error instanceof FailureError)) return false;
+  switch (error.failure.code) {
+    case 'node-not-running':
+    case 'node-unresponsive':
+    case 'connection-lost':
+    case 'connections-exhausted':
+    case 'shutting-down':
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** Grows with each wait until it is reset. */
+export class RetryPause {
+  readonly #signal: AbortSignal | undefined;
+  #milliseconds: number = RETRY_MS.first;
+
+  constructor(signal?: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  reset(): void {
+    this.#milliseconds = RETRY_MS.first;
+  }
+
+  /** Ends early, without an error, when the signal aborts. */
+  async wait(atMost = Infinity): Promise<void> {
+    const milliseconds = Math.min(this.#milliseconds, atMost);
+    this.#milliseconds = Math.min(this.#milliseconds * 2, RETRY_MS.last);
+    await pauseFor(milliseconds, this.#signal);
+  }
+}
+
+function pauseFor(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) {
+      resolve();
+      return;
+    }
+    const done = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, milliseconds);
+    signal?.addEventListener('abort', done, { once: true });
+  });
+}
