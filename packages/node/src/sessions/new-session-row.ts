@@ -56,6 +56,5 @@ export function newSessionRow(session: NewSession): SessionRow {
     exit_signal: null,
     end_reason: null,
     stop_requested: 0,
-    discard: 0,
   };
 }

@@ -42,7 +42,6 @@ const Row = z.object({
   exit_signal: z.string().nullable(),
   end_reason: EndReason.nullable(),
   stop_requested: z.int(),
-  discard: z.int(),
 });
 export type SessionRow = z.infer<typeof Row>;
 
@@ -62,7 +61,6 @@ export type SessionChange = Partial<
     | 'exit_signal'
     | 'end_reason'
     | 'stop_requested'
-    | 'discard'
     | 'name'
     | 'record_id'
     | 'generation'

@@ -90,13 +90,11 @@ export const MIGRATIONS: readonly string[] = [
     exit_code INTEGER,
     exit_signal TEXT,
     end_reason TEXT,
-    stop_requested INTEGER NOT NULL DEFAULT 0,
-    -- Its launch was given up: whatever runs under it is ended, and it is forgotten.
-    discard INTEGER NOT NULL DEFAULT 0
+    stop_requested INTEGER NOT NULL DEFAULT 0
   ) STRICT;
   INSERT INTO sessions_next
     SELECT id, NULL, 1, name, provider, transport, status, workspace_id, directory, command, NULL, keeper_id, pid,
-      process_start, columns, rows, title, created_at, ended_at, exit_code, exit_signal, end_reason, stop_requested, 0
+      process_start, columns, rows, title, created_at, ended_at, exit_code, exit_signal, end_reason, stop_requested
     FROM sessions ORDER BY rowid;
   DROP TABLE sessions;
   ALTER TABLE sessions_next RENAME TO sessions;
@@ -104,6 +102,9 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX sessions_by_keeper ON sessions (keeper_id);
   CREATE INDEX sessions_by_workspace ON sessions (workspace_id);
   CREATE INDEX sessions_by_record ON sessions (record_id);
+
+  -- 1: its launch was given up. Whatever runs under the session's id is ended before the rest is cleaned up.
+  ALTER TABLE removals ADD COLUMN discard INTEGER NOT NULL DEFAULT 0;
 
   DROP TABLE records;
   CREATE TABLE records (

@@ -31,7 +31,7 @@ export function workspaceOperations(
         const { sql } = transaction;
         const there = findByRoot(sql, location.directory);
         if (there !== null) throw new FailureError('duplicate-workspace-root', { workspaceId: there.id });
-        if (workspaceId !== undefined && findById(sql, workspaceId) !== null) {
+        if (workspaceId !== undefined && findWorkspace(sql, workspaceId) !== null) {
           throw new FailureError('duplicate-workspace-id', { workspaceId });
         }
         return insert(transaction, location.directory, location, workspaceId);
@@ -42,7 +42,7 @@ export function workspaceOperations(
 
     'workspace.unregister': ({ workspaceId }) => {
       store.transact(({ sql, append }) => {
-        const workspace = findById(sql, workspaceId);
+        const workspace = findWorkspace(sql, workspaceId);
         if (workspace === null) throw new FailureError('unknown-workspace', { workspaceId });
         if (workspace.liveSessions > 0) {
           throw new FailureError('workspace-busy', { workspaceId, liveSessions: workspace.liveSessions });
@@ -74,7 +74,7 @@ function listWorkspaces(sql: Sql): Workspace[] {
   return sql.all(`${SELECT} ORDER BY id`).map(view);
 }
 
-function findById(sql: Sql, id: string): Workspace | null {
+export function findWorkspace(sql: Sql, id: string): Workspace | null {
   const row = sql.get(`${SELECT} WHERE id = ?`, id);
   return row === undefined ? null : view(row);
 }
@@ -91,7 +91,7 @@ function insert(
   id: WorkspaceId | undefined,
 ): Workspace {
   const { sql, append } = transaction;
-  const workspaceId = id ?? makeWorkspaceId(root, (one) => findById(sql, one) !== null);
+  const workspaceId = id ?? makeWorkspaceId(root, (one) => findWorkspace(sql, one) !== null);
   sql.run(
     'INSERT INTO workspaces (id, root, kind, created_at) VALUES (?, ?, ?, ?)',
     workspaceId,
@@ -99,7 +99,7 @@ function insert(
     location.gitRoot === null ? 'plain' : 'git',
     Date.now(),
   );
-  const workspace = findById(sql, workspaceId);
+  const workspace = findWorkspace(sql, workspaceId);
   if (workspace === null) throw new Error('the workspace was not inserted');
   append({ kind: 'workspace-registered', workspace });
   return workspace;
