@@ -9,7 +9,8 @@ import type { ChildState, PipeStream } from '@roost/keeper/wire';
 import type { KeeperEvents, KeeperLink } from '../keepers/keeper-link.ts';
 import { planReconcile, type KeeperEvidence, type ReconcileAction } from '../keepers/reconcile.ts';
 import type { Log } from '../log.ts';
-import type { Store } from '../store/store.ts';
+import { Discards } from '../spawn/discards.ts';
+import type { Store, Transaction } from '../store/store.ts';
 import { workspaceAround } from '../workspaces/workspaces.ts';
 import { FINAL_SCROLLBACK_LINES, writeFinalScreen } from './final-screen.ts';
 import { endLeftovers } from './leftovers.ts';
@@ -48,6 +49,8 @@ export interface LifecycleOptions {
 export class SessionLifecycle implements KeeperEvents {
   /** Sessions whose spawn call is under way, with the end of that. */
   readonly spawning = new Map<string, Promise<void>>();
+  /** Launches that were given up; their sessions have no rows. */
+  readonly discards: Discards;
   readonly #store: Store;
   readonly #output: PipeOutput;
   readonly #sessionsDirectory: string;
@@ -62,6 +65,7 @@ export class SessionLifecycle implements KeeperEvents {
     this.#sessionsDirectory = options.sessionsDirectory;
     this.#log = options.log;
     this.#outcomes = new OutcomeWriter(options.store, options.log);
+    this.discards = new Discards({ ...options, ended: (sessionId) => this.#output.finish(sessionId) });
   }
 
   connected(link: KeeperLink): void {
@@ -70,7 +74,9 @@ export class SessionLifecycle implements KeeperEvents {
       { kind: 'answered', children: link.children },
       link,
     );
+    // Output of launches that were given up is read too: a program that is not read may never end.
     for (const child of link.children.values()) this.#followOutput(link, child);
+    this.discards.connected(link, (sessionId) => this.spawning.has(sessionId));
   }
 
   changed(link: KeeperLink, child: ChildState): void {
@@ -85,11 +91,18 @@ export class SessionLifecycle implements KeeperEvents {
 
   dead(link: KeeperLink): void {
     this.#afterDeath(sessionsOfKeeper(this.#store.sql, link.id), link.children);
+    void this.discards.lostKeeper(link.id);
   }
 
   /** At start, after all keepers were dialled: sessions whose keeper left no trace. */
   loseOrphans(keeperIds: ReadonlySet<string>): void {
     this.#afterDeath(liveSessionsOfOtherKeepers(this.#store.sql, keeperIds), new Map());
+    void this.discards.lostAllBut(keeperIds);
+  }
+
+  /** Stores a fact about a session: at once, or as soon as the disk takes it. */
+  write(change: (transaction: Transaction) => void): void {
+    this.#outcomes.write(change);
   }
 
   /** The spawn's answer has come. */
@@ -111,6 +124,7 @@ export class SessionLifecycle implements KeeperEvents {
 
   close(): void {
     this.#closed = true;
+    this.discards.close();
     this.#outcomes.close();
   }
 
@@ -118,7 +132,8 @@ export class SessionLifecycle implements KeeperEvents {
     const actions = planReconcile({
       rows,
       evidence,
-      spawning: new Set(this.spawning.keys()),
+      // Neither those that are being asked for nor those that were given up are judged here.
+      spawning: new Set([...this.spawning.keys(), ...this.discards.ids]),
       removed: removedSessions(this.#store),
     });
     for (const action of actions) this.#apply(action, link);

@@ -39,7 +39,7 @@ export class Removals {
 
   async #cleanAll(): Promise<void> {
     const done: string[] = [];
-    for (const value of this.#store.sql.all('SELECT * FROM removals')) {
+    for (const value of this.#store.sql.all('SELECT session_id, keeper_id FROM removals WHERE discard = 0')) {
       const { session_id: sessionId, keeper_id: keeperId } = Removal.parse(value);
       try {
         if (await this.#cleanOne(sessionId, keeperId)) done.push(sessionId);
@@ -67,5 +67,7 @@ export class Removals {
 }
 
 export function removedSessions(store: Store): Set<string> {
-  return new Set(store.sql.all('SELECT * FROM removals').map((row) => Removal.parse(row).session_id));
+  return new Set(
+    store.sql.all('SELECT session_id, keeper_id FROM removals').map((row) => Removal.parse(row).session_id),
+  );
 }

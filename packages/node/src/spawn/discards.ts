@@ -1,0 +1,142 @@
+// Launches that were given up. The session leaves the table in the transaction that decides it; what runs under its id, or comes to
+// run because a keeper had not read the request yet, is ended by force as soon as its keeper can be asked. The note of it goes
+// only on proof: the keeper ended and forgot it, never had it, or is gone with everything that carried the session's marker.
+import { setTimeout as delay } from 'node:timers/promises';
+import * as z from 'zod';
+import { FailureError, SessionId } from '@roost/protocol';
+import { endProcesses, sessionMembers } from '@roost/keeper/processes';
+import type { KeeperLink } from '../keepers/keeper-link.ts';
+import type { Log } from '../log.ts';
+import { deleteSession, type SessionRow } from '../sessions/session-table.ts';
+import type { Store, Transaction } from '../store/store.ts';
+
+/** Milliseconds for a keeper to end a process tree by force. */
+const STOP_MS = 30_000;
+/** The pid of a root that nobody remembers. */
+const NO_PID = -1;
+const RETRY_MS_FIRST = 500;
+const RETRY_MS_MAX = 10_000;
+
+const Discard = z.object({ session_id: SessionId, keeper_id: z.string().nullable() });
+type Discard = z.infer<typeof Discard>;
+
+export interface DiscardsOptions {
+  readonly store: Store;
+  readonly log: Log;
+  /** Nothing more comes of this session. */
+  readonly ended: (sessionId: SessionId) => void;
+}
+
+export class Discards {
+  readonly #options: DiscardsOptions;
+  readonly #ending = new Map<string, Promise<void>>();
+  #closed = false;
+
+  constructor(options: DiscardsOptions) {
+    this.#options = options;
+  }
+
+  /** Part of the transaction that gives the launch up. */
+  add(transaction: Transaction, row: SessionRow): void {
+    deleteSession(transaction, row);
+    transaction.sql.run('UPDATE removals SET discard = 1 WHERE session_id = ?', row.id);
+  }
+
+  get ids(): Set<string> {
+    return new Set(this.#list().map((one) => one.session_id));
+  }
+
+  /** The keeper has just told which children it holds. `isAsked`: its answer to a spawn is still to come. */
+  connected(link: KeeperLink, isAsked: (sessionId: string) => boolean): void {
+    for (const { session_id: id, keeper_id: keeperId } of this.#list()) {
+      if (keeperId === link.id && !isAsked(id)) void this.end(link, id);
+    }
+  }
+
+  /** Ends what runs under the id; resolves when nothing does, or when the keeper cannot be asked any more. */
+  end(link: KeeperLink, sessionId: SessionId): Promise<void> {
+    const underWay = this.#ending.get(sessionId);
+    if (underWay !== undefined) return underWay;
+    const work = this.#endUntilProven(link, sessionId).finally(() => this.#ending.delete(sessionId));
+    this.#ending.set(sessionId, work);
+    return work;
+  }
+
+  lostKeeper(keeperId: string): Promise<void> {
+    return this.#endMarked((one) => one === keeperId);
+  }
+
+  /** At start: keepers other than these left no trace. */
+  lostAllBut(present: ReadonlySet<string>): Promise<void> {
+    return this.#endMarked((one) => one === null || !present.has(one));
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  async #endUntilProven(link: KeeperLink, sessionId: SessionId): Promise<void> {
+    let pause = RETRY_MS_FIRST;
+    while (link.isConnected && !this.#closed) {
+      try {
+        await this.#endOnce(link, sessionId);
+        return;
+      } catch (error) {
+        this.#options.log.warn(
+          { sessionId, err: error },
+          'a launch that was given up still runs; trying again',
+        );
+      }
+      await delay(pause, undefined, { ref: false });
+      pause = Math.min(pause * 2, RETRY_MS_MAX);
+    }
+  }
+
+  async #endOnce(link: KeeperLink, sessionId: SessionId): Promise<void> {
+    const child = link.children.get(sessionId);
+    if (child !== undefined) {
+      if (child.exit === null) await stop(link, sessionId);
+      await link.release(sessionId);
+    }
+    if (!this.#closed) this.#prove(sessionId);
+  }
+
+  /** Without its keeper nothing tells of it but the marker that all its processes carry. */
+  async #endMarked(isOf: (keeperId: string | null) => boolean): Promise<void> {
+    for (const { session_id: id, keeper_id: keeperId } of this.#list()) {
+      if (!isOf(keeperId)) continue;
+      try {
+        const find = () => sessionMembers({ rootPid: NO_PID, rootStart: '0', sessionId: id, thorough: true });
+        const { survivors } = await endProcesses({ find, graceMs: 0, politeSignals: [] });
+        if (survivors.length === 0 && !this.#closed) this.#prove(id);
+      } catch (error) {
+        this.#options.log.error(
+          { sessionId: id, err: error },
+          'what a launch left behind could not be ended',
+        );
+      }
+    }
+  }
+
+  #prove(sessionId: SessionId): void {
+    this.#options.store.transact(({ sql }) => {
+      sql.run('UPDATE removals SET discard = 0 WHERE session_id = ?', sessionId);
+    });
+    this.#options.log.info({ sessionId }, 'nothing is left of a launch that was given up');
+    this.#options.ended(sessionId);
+  }
+
+  #list(): Discard[] {
+    return this.#options.store.sql
+      .all('SELECT session_id, keeper_id FROM removals WHERE discard = 1')
+      .map((row) => Discard.parse(row));
+  }
+}
+
+async function stop(link: KeeperLink, sessionId: SessionId): Promise<void> {
+  try {
+    await link.call('stop', { sessionId, graceMs: 0 }, STOP_MS);
+  } catch (error) {
+    if (!(error instanceof FailureError) || error.failure.code !== 'unknown-session') throw error;
+  }
+}
