@@ -70,6 +70,12 @@ export class Children {
     return [...this.#held.values()].map(stateOf);
   }
 
+  /** With what is being started now: by this list a node tells what never came to run. */
+  async settledList(): Promise<ChildState[]> {
+    await Promise.allSettled(this.#starting.values());
+    return this.list();
+  }
+
   /** null when it is not held. */
   state(sessionId: string): ChildState | null {
     const held = this.#held.get(sessionId);

@@ -57,7 +57,7 @@ export class ControlConnection {
     });
     this.#handlers = {
       spawn: (fields) => children.spawn(launchOf(fields)),
-      list: () => ({ children: children.list() }),
+      list: async () => ({ children: await children.settledList() }),
       input: (fields) => children.input(sessionIdOf(fields), inputOf(fields)),
       resize: (fields) => {
         const { columns, rows } = sizeOf(fields);

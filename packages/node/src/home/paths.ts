@@ -10,6 +10,7 @@ export interface HomePaths {
   readonly socket: string;
   readonly keepers: string;
   readonly sessions: string;
+  readonly spawnProfiles: string;
   readonly logs: string;
   readonly log: string;
 }
@@ -25,6 +26,7 @@ export function homePaths(home: string): HomePaths {
     socket: join(home, 'node.sock'),
     keepers: join(home, 'keepers'),
     sessions: join(home, 'sessions'),
+    spawnProfiles: join(home, 'profiles', 'spawn'),
     logs: join(home, 'logs'),
     log: join(home, 'logs', 'node.log'),
   };

@@ -1,4 +1,5 @@
 // A moment on the monotonic clock by which something has to have happened; none at all for work that takes as long as it takes.
+import { FailureError } from '@roost/protocol';
 
 /** In place of a result that did not come in time. */
 export const OVER: unique symbol = Symbol('over');
@@ -18,7 +19,7 @@ export class Deadline {
     return new Deadline(performance.now() + milliseconds);
   }
 
-  get isOver(): boolean {
+  hasPassed(): boolean {
     return this.#at !== null && performance.now() >= this.#at;
   }
 
@@ -36,4 +37,8 @@ export class Deadline {
       clearTimeout(timer);
     }
   }
+}
+
+export function tooLate(): FailureError {
+  return new FailureError('spawn-deadline-exceeded');
 }

@@ -7,12 +7,12 @@ import { FailureError, type Failure, type Session } from '@roost/protocol';
 import type { ChildState } from '@roost/keeper/wire';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
-import { deleteRecord, findRecord } from '../records/record-table.ts';
 import { FINAL_SCROLLBACK_LINES } from '../sessions/final-screen.ts';
 import type { SessionLifecycle } from '../sessions/lifecycle.ts';
-import { deleteSession, findSession, sessionView, type SessionRow } from '../sessions/session-table.ts';
-import type { Store, Transaction } from '../store/store.ts';
-import { OVER } from './deadline.ts';
+import { findSession, sessionView } from '../sessions/session-table.ts';
+import type { Store } from '../store/store.ts';
+import { OVER, tooLate } from './deadline.ts';
+import { forgetLaunch } from './forget-launch.ts';
 import { checkLaunch, storeIntent, type Intent, type StartRequest } from './intent.ts';
 import { whetherItRuns } from './whether-it-runs.ts';
 
@@ -41,7 +41,7 @@ export async function startSession(scene: StartScene, request: StartRequest): Pr
   const link = await place(scene, request);
   try {
     if (!link.isConnected) throw link.unavailable();
-    if (request.deadline.isOver) throw tooLate();
+    if (request.deadline.hasPassed()) throw tooLate();
     const intent = store.transact((transaction) => storeIntent(transaction, request, link.id));
     if (intent.evicted) scene.removed();
     await new Launching(scene, { request, intent, link }).run();
@@ -83,16 +83,13 @@ class Launching {
   }
 
   async run(): Promise<void> {
-    if (this.#request.deadline.isOver) {
-      this.#forget(tooLate().failure, 'nothing-runs');
-      throw tooLate();
-    }
+    if (this.#request.deadline.hasPassed()) return this.#fail(tooLate());
     const asking = this.#ask();
     const answer = await this.#request.deadline.race(asking);
     if (answer === OVER) return this.#giveUp(asking.then(() => this.#end()));
     switch (answer.kind) {
       case 'runs':
-        return this.#request.deadline.isOver ? this.#giveUp(this.#end) : undefined;
+        return this.#request.deadline.hasPassed() ? this.#giveUp(this.#end) : undefined;
       case 'refused':
         return this.#fail(this.#named('spawn-failed', answer.error));
       case 'unknown':
@@ -148,20 +145,19 @@ class Launching {
 
   async #afterLoss(error: FailureError): Promise<void> {
     const { afterFailure, deadline } = this.#request;
-    const failure = this.#named('keeper-unavailable', error);
     // Whoever keeps the session sees there what became of it.
-    if (afterFailure === 'keep') throw failure;
+    if (afterFailure === 'keep') throw this.#named('keeper-unavailable', error);
     const watch = whetherItRuns(this.#scene.store, this.#intent.row.id);
     try {
       const runs = await deadline.race(watch.answer);
-      if (runs === OVER || (runs && deadline.isOver)) return await this.#giveUp(this.#end);
-      if (!runs) this.#fail(failure);
+      if (runs === OVER || (runs && deadline.hasPassed())) return await this.#giveUp(this.#end);
+      if (!runs) this.#fail(this.#named('spawn-failed', error));
     } finally {
       watch.stop();
     }
   }
 
-  /** Nothing runs. */
+  /** Nothing runs, as far as its keeper can tell. */
   #fail(error: FailureError): never {
     if (this.#request.afterFailure === 'keep') this.#scene.lifecycle.refused(this.#intent.row.id);
     else this.#forget(error.failure, 'nothing-runs');
@@ -183,29 +179,16 @@ class Launching {
 
   #forget(failure: Failure, evidence: 'nothing-runs' | 'may-run'): void {
     const { row } = this.#intent;
-    this.#scene.lifecycle.write((transaction) => {
-      this.#forgetRecord(transaction);
-      const now = findSession(transaction.sql, row.id);
-      if (now !== null) this.#forgetSession(transaction, now, evidence);
+    const { lifecycle, removed } = this.#scene;
+    lifecycle.write((transaction) => {
+      forgetLaunch(transaction, lifecycle.discards, {
+        session: row,
+        ownRecord: this.#request.record.kind === 'new',
+        evidence,
+      });
       this.#request.forgotten?.(transaction, failure, row);
     });
-  }
-
-  /** A record that was there before notices by itself that its run is gone. */
-  #forgetRecord(transaction: Transaction): void {
-    const { id, record_id: recordId } = this.#intent.row;
-    if (this.#request.record.kind !== 'new' || recordId === null) return;
-    const record = findRecord(transaction.sql, recordId);
-    if (record?.active_session_id === id) deleteRecord(transaction, record);
-  }
-
-  #forgetSession(transaction: Transaction, row: SessionRow, evidence: 'nothing-runs' | 'may-run'): void {
-    switch (evidence) {
-      case 'nothing-runs':
-        return deleteSession(transaction, row);
-      case 'may-run':
-        return this.#scene.lifecycle.discards.add(transaction, row);
-    }
+    removed();
   }
 
   /** Tells which session it was, where that can be looked at. */
@@ -215,8 +198,4 @@ class Launching {
     const keeper = code === 'keeper-unavailable' ? { keeperId: this.#link.id } : details;
     return new FailureError(code, { ...keeper, ...session }, { cause });
   }
-}
-
-function tooLate(): FailureError {
-  return new FailureError('spawn-deadline-exceeded');
 }
