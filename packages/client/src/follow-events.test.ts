@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FailureError, type Request } from '@roost/protocol';
+import { FailureError, type Incarnation, type Request } from '@roost/protocol';
 import { connectNode } from './connection.ts';
 import { followEvents } from './follow-events.ts';
 import { FakeNode, fakeEvent, scratchDirectory, type FakeConnection } from './testing/fake-node.ts';
@@ -9,13 +9,15 @@ import { eventually } from './testing/eventually.ts';
 
 const client = { name: 'test', version: '0' };
 
+const subscribed = (last: number) => ({ last, floor: 1, resyncRequired: false });
+
 /** A journal that cuts each connection after as many events as the plan says. */
 function journal(length: number, cuts: number[]) {
   let subscriptions = 0;
   return (request: Request, peer: FakeConnection): void => {
     const { after } = request.params as { after: number };
     const cut = cuts[subscriptions++];
-    const respond = (): void => peer.send({ kind: 'response', id: request.id, result: { last: length } });
+    const respond = (): void => peer.send({ kind: 'response', id: request.id, result: subscribed(length) });
     // Events may come before the answer.
     if (subscriptions % 2 === 0) respond();
     for (let sequence = Math.max(1, after); sequence <= length; sequence++) {
@@ -39,7 +41,12 @@ test('every event comes once and in order, however often the connection is cut',
       const controller = new AbortController();
       const seen: number[] = [];
       const connect = () => connectNode({ socketPath, client });
-      for await (const event of followEvents({ connect, after: { sequence: after }, signal: controller.signal })) {
+      for await (const event of followEvents({
+        connect,
+        after: { sequence: after },
+        signal: controller.signal,
+      })) {
+        if ('kind' in event) throw new Error('a resync without a loss');
         seen.push(event.sequence);
         if (event.sequence === 12) break;
       }
@@ -59,7 +66,7 @@ test('an event of an unknown kind is left out, its connection stays, and it is n
     onRequest: ({ id, params }, peer) => {
       const { after } = params as { after: number };
       asked.push(after);
-      peer.send({ kind: 'response', id, result: { last: 3 } });
+      peer.send({ kind: 'response', id, result: subscribed(3) });
       if (after === 0) peer.send({ kind: 'event', event: fakeEvent(1) });
       const body = { kind: 'moon-rose', phase: 'full' };
       peer.send(JSON.stringify({ kind: 'event', event: { ...fakeEvent(after === 0 ? 2 : 4), body } }));
@@ -71,7 +78,12 @@ test('an event of an unknown kind is left out, its connection stays, and it is n
   });
   const seen: number[] = [];
   const connect = () => connectNode({ socketPath, client });
-  for await (const event of followEvents({ connect, after: { sequence: 0 }, signal: new AbortController().signal })) {
+  for await (const event of followEvents({
+    connect,
+    after: { sequence: 0 },
+    signal: new AbortController().signal,
+  })) {
+    if ('kind' in event) throw new Error('a resync without a loss');
     seen.push(event.sequence);
     if (event.sequence === 5) break;
   }
@@ -99,30 +111,72 @@ test('a node that is away for a while is waited for', async () => {
   await node.close();
 });
 
-test('a journal that is behind its reader was made anew, and is read from its beginning', async () => {
+test('what the journal lost is told in its place, once, and the stream goes on behind it', async () => {
+  await using scratch = await scratchDirectory();
+  const socketPath = join(scratch.path, 'node.sock');
+  const asked: unknown[] = [];
+  const node = await FakeNode.listen({
+    socketPath,
+    onRequest: ({ id, params }, peer) => {
+      asked.push(params);
+      const isFirst = asked.length === 1;
+      const answer = { last: 20, floor: 15, resyncRequired: isFirst };
+      peer.send({ kind: 'response', id, result: answer });
+      const incarnation = 'fedcba9876543210' as Incarnation;
+      if (isFirst) {
+        peer.send({ kind: 'resync-required', floor: 15, last: 20, incarnation });
+        setTimeout(() => peer.cut(), 20);
+      } else peer.send({ kind: 'event', event: fakeEvent(21) });
+    },
+  });
+  const seen: unknown[] = [];
+  // The cursor is ahead of a journal that was made anew, or behind one that was cut: the node knows, not the client.
+  const after = { sequence: 40, incarnation: '00000000000000ff' as Incarnation };
+  const connect = () => connectNode({ socketPath, client });
+  for await (const item of followEvents({ connect, after, signal: new AbortController().signal })) {
+    seen.push('kind' in item ? item : item.sequence);
+    if (seen.length === 2) break;
+  }
+  expect(seen).toEqual([{ kind: 'resync', floor: 15, last: 20 }, 21]);
+  expect(asked).toEqual([
+    { after: 40, incarnation: '00000000000000ff' },
+    { after: 20, incarnation: 'fedcba9876543210' },
+  ]);
+  await node.close();
+});
+
+test('a full node and one that shuts down are tried again', async () => {
+  await using scratch = await scratchDirectory();
+  const socketPath = join(scratch.path, 'node.sock');
+  const refusals = ['connections-exhausted', 'shutting-down'] as const;
+  let attempts = 0;
+  const node = await FakeNode.listen({
+    socketPath,
+    onRequest: journal(1, []),
+    handshake: (frame) => {
+      const code = frame.kind === 'ready' ? refusals[attempts++] : undefined;
+      return code === undefined ? frame : { kind: 'refused', failure: { code, message: 'x' } };
+    },
+  });
+  const connect = () => connectNode({ socketPath, client });
+  const stream = followEvents({ connect, after: { sequence: 0 }, signal: new AbortController().signal });
+  expect(await stream.next()).toMatchObject({ value: { sequence: 1 } });
+  expect(attempts).toBe(3);
+  await stream.return();
+  await node.close();
+});
+
+test('a refused subscription ends the stream with its failure', async () => {
   await using scratch = await scratchDirectory();
   const socketPath = join(scratch.path, 'node.sock');
   const node = await FakeNode.listen({
     socketPath,
-    onRequest: (request, peer) => {
-      const { after } = request.params as { after: number };
-      peer.send({ kind: 'response', id: request.id, result: { last: 2 } });
-      for (let sequence = after + 1; sequence <= 2; sequence++) {
-        peer.send({ kind: 'event', event: fakeEvent(sequence) });
-      }
-    },
+    onRequest: ({ id }, peer) =>
+      peer.send({ kind: 'failure', id, failure: { code: 'unsupported-capability', message: 'x' } }),
   });
-  const signal = new AbortController().signal;
-  const seen: number[] = [];
-  for await (const event of followEvents({
-    connect: () => connectNode({ socketPath, client }),
-    after: { sequence: 40 },
-    signal,
-  })) {
-    seen.push(event.sequence);
-    if (seen.length === 2) break;
-  }
-  expect(seen).toEqual([1, 2]);
+  const connect = () => connectNode({ socketPath, client });
+  const stream = followEvents({ connect, after: { sequence: 0 }, signal: new AbortController().signal });
+  await expect(stream.next()).rejects.toMatchObject({ failure: { code: 'unsupported-capability' } });
   await node.close();
 });
 
@@ -138,7 +192,12 @@ test('a reader that takes its time gets all of a long journal', async () => {
   const node = await FakeNode.listen({ socketPath, onRequest: journal(5_000, []) });
   let last = 0;
   const connect = () => connectNode({ socketPath, client });
-  for await (const event of followEvents({ connect, after: { sequence: 0 }, signal: new AbortController().signal })) {
+  for await (const event of followEvents({
+    connect,
+    after: { sequence: 0 },
+    signal: new AbortController().signal,
+  })) {
+    if ('kind' in event) throw new Error('a resync without a loss');
     expect(event.sequence).toBe(last + 1);
     last = event.sequence;
     if (last % 500 === 0) await new Promise((resolve) => setTimeout(resolve, 5));

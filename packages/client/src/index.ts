@@ -7,6 +7,7 @@ export {
 } from './connection.ts';
 export { followEvents, type FollowOptions, type Resync } from './follow-events.ts';
 export { nodeSocketPath, nodeTokenPath, resolveHome, SOCKET_PATH_BYTES_MAX } from './home.ts';
+export { nodeToken } from './node-token.ts';
 export { openNode, type OpenedNode, type OpenNodeOptions } from './open-node.ts';
 export { nodeEnvironment, parseReadyLine, startNode, type StartOptions } from './start-node.ts';
 export {

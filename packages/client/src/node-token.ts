@@ -1,7 +1,8 @@
 /** The token that proves this side to a node: given, or read from its file. It is never sent, and never part of a failure. */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { FailureError, type Role } from '@roost/protocol';
-import { parseToken, roleOf, type Token } from '@roost/protocol/node';
+import { observerToken, parseToken, roleOf, type Token } from '@roost/protocol/node';
+import { nodeTokenPath } from './home.ts';
 import { systemCode } from './open-socket.ts';
 
 /** Bytes that are read of a token file; a token has 79 characters. */
@@ -16,6 +17,12 @@ export function readToken(source: { readonly token: string } | { readonly path: 
   }
   if (role === 'operator' && roleOf(token) !== 'operator') throw new FailureError('unauthorized', { role });
   return token;
+}
+
+/** The token that gives exactly this role at the node of this state directory, for handing it out. */
+export function nodeToken(home: string, role: Role): string {
+  const token = readToken({ path: nodeTokenPath(home) }, role);
+  return role === 'observer' ? observerToken(token) : token;
 }
 
 function readTokenFile(path: string): Token | null {

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openNode } from './open-node.ts';
 import { startNode } from './start-node.ts';
-import { FakeNode, scratchDirectory, WELCOME } from './testing/fake-node.ts';
+import { FAKE_SELECTION, FAKE_TOKEN, FakeNode, scratchDirectory } from './testing/fake-node.ts';
 
 const client = { name: 'test', version: '0' };
 let scratch: Awaited<ReturnType<typeof scratchDirectory>>;
@@ -40,8 +40,20 @@ function daemon(body: string): string {
     `const fs = require('node:fs'); const http = require('node:http'); const { WebSocketServer } = require(${JSON.stringify(wsPath)});
      const home = process.argv[process.argv.indexOf('--home') + 1]; const readyFd = Number(process.argv[process.argv.indexOf('--ready-fd') + 1]);
      const say = (value) => fs.writeSync(readyFd, JSON.stringify(value) + '\\n');
+     const token = ${JSON.stringify(FAKE_TOKEN)};
+     const u32 = (length) => { const bytes = Buffer.alloc(4); bytes.writeUInt32BE(length); return bytes; };
+     const challenge = (hello) => {
+       const selection = JSON.stringify({ ...${JSON.stringify(FAKE_SELECTION)}, nonce: '0'.repeat(64) });
+       const proof = require('node:crypto').createHmac('sha256', Buffer.from(token.slice(-64), 'hex'))
+         .update('roost-node-auth-v1\\0\\x01').update(u32(hello.length)).update(hello)
+         .update(u32(selection.length)).update(selection).digest('hex');
+       return { kind: 'challenge', selection, proof };
+     };
+     const ready = { kind: 'ready', connectionId: 1, sequence: 0, controller: null };
      const serve = (then) => { const server = http.createServer();
-       new WebSocketServer({ server }).on('connection', (socket) => socket.on('message', () => socket.send(${JSON.stringify(JSON.stringify(WELCOME))})));
+       fs.writeFileSync(home + '/node.token', token);
+       new WebSocketServer({ server }).on('connection', (socket) => socket.on('message', (data) =>
+         socket.send(JSON.stringify(JSON.parse(data).kind === 'hello' ? challenge(data) : ready))));
        server.listen(home + '/node.sock', then); };
      fs.appendFileSync(home + '/starts', 'x');
      ${body}`,
@@ -105,11 +117,34 @@ test('a node that hangs is reported, and no second one is started', async () => 
   const script = daemon(LOCKED);
   await startNode({ home, script }).catch(() => undefined);
   const started = readFileSync(join(home, 'starts'), 'utf8').length;
-  const node = await FakeNode.listen({ socketPath: join(home, 'node.sock'), welcomes: false });
+  const node = await FakeNode.listen({ socketPath: join(home, 'node.sock'), shakesHands: false });
   await expect(openNode({ home, client, start: { script }, timeoutMs: 100 })).rejects.toMatchObject({
     failure: { code: 'node-unresponsive' },
   });
   expect(readFileSync(join(home, 'starts'), 'utf8')).toHaveLength(started);
+  await node.close();
+});
+
+test('a full node is waited for, but not for ever', async () => {
+  mkdirSync(home);
+  let refusals = 0;
+  let full = true;
+  const node = await FakeNode.listen({
+    socketPath: join(home, 'node.sock'),
+    handshake: (frame) => {
+      if (frame.kind !== 'ready' || !full) return frame;
+      full = (refusals += 1) !== 2;
+      return { kind: 'refused', failure: { code: 'connections-exhausted', message: 'x' } };
+    },
+  });
+  const opened = await openNode({ home, client, start: null });
+  opened.connection.close();
+  expect(refusals).toBe(2);
+  full = true;
+  await expect(openNode({ home, client, start: null, waitMs: 200 })).rejects.toMatchObject({
+    failure: { code: 'connections-exhausted' },
+  });
+  expect(refusals).toBeGreaterThan(3);
   await node.close();
 });
 
