@@ -1,84 +1,65 @@
-// Sends one listener every durable event after a sequence: first those of the journal, page by page at the speed of the
-// reader, then live ones. The last (short) page and the start of listening are one synchronous step, so nothing falls between
-// and nothing comes twice.
-import { EVENTS_PAGE_MAX, type NodeEvent } from '@roost/protocol';
+// One reader's place in the journal. The reader takes events at its own speed and nothing is kept for it: one that is slow
+// reads again from the journal, one that is slower than the journal forgets is told so. Each event comes once, in order.
+import type { StoredEvent } from './stored-event.ts';
 
-/** Bytes of unread events after which a reader is let go: it may come back and continue from its last sequence. */
-export const UNREAD_EVENT_BYTES_MAX = 8 * 1024 * 1024;
+export interface EventRange {
+  /** Oldest sequence that can still be read; one more than `last` when none is kept. */
+  readonly floor: number;
+  /** The newest sequence that was ever given out; 0 before the first. */
+  readonly last: number;
+}
 
 export interface EventSource {
-  read(after: number, limit: number): NodeEvent[];
-  onEvent(listener: (event: NodeEvent) => void): () => void;
+  range(): EventRange;
+  /** Up to `limit` events after a sequence; fewer when they are big, but never none when there are some. */
+  read(after: number, limit: number): readonly StoredEvent[];
+  /** Calls back after every commit of events; returns how to stop. */
+  onAppended(listener: () => void): () => void;
 }
 
-export interface EventSink {
-  /** `sent` is called when the bytes have left the process, with an error when they never will. */
-  send(event: NodeEvent, sent?: (error?: Error | null) => void): void;
-  unreadBytes(): number;
-  /** Nothing is sent any more: the reader is too slow for live events, or the journal cannot be read. */
-  giveUp(): void;
-}
+export type Taken =
+  | { readonly kind: 'events'; readonly events: readonly StoredEvent[] }
+  /** What came next was forgotten before it was taken. The next events are those after `last`. */
+  | ({ readonly kind: 'resync' } & EventRange);
 
 export class EventFollower {
   readonly #source: EventSource;
-  readonly #sink: EventSink;
-  #last: number;
-  #stopped = false;
-  #unsubscribe: (() => void) | null = null;
+  readonly #unsubscribe: () => void;
+  #position: number;
+  /** The last `take` found nothing: the reader waits to be called. */
+  #waiting = false;
+  #ready: () => void = () => undefined;
 
-  constructor(source: EventSource, after: number, sink: EventSink) {
+  constructor(source: EventSource, after: number) {
     this.#source = source;
-    this.#sink = sink;
-    this.#last = after;
-    // Not at once: the answer to the request goes first.
-    setImmediate(() => {
-      this.#replay().catch(() => this.#giveUp());
+    this.#position = after;
+    this.#unsubscribe = source.onAppended(() => {
+      if (!this.#waiting) return;
+      this.#waiting = false;
+      this.#ready();
     });
   }
 
-  stop(): void {
-    this.#stopped = true;
-    this.#unsubscribe?.();
+  /** Called once after each `take` that found no events, as soon as there are some; it must not throw. */
+  onReady(listener: () => void): void {
+    this.#ready = listener;
   }
 
-  async #replay(): Promise<void> {
-    for (;;) {
-      if (this.#stopped) return;
-      const page = this.#source.read(this.#last, EVENTS_PAGE_MAX);
-      if (page.length === 0) {
-        this.#unsubscribe = this.#source.onEvent((event) => this.#live(event));
-        return;
-      }
-      this.#last = page.at(-1)?.sequence ?? this.#last;
-      await this.#sendPage(page);
+  /** The next events, none when all are taken. A journal that cannot be read throws. */
+  take(max: number): Taken {
+    const { floor, last } = this.#source.range();
+    if (this.#position + 1 < floor) {
+      this.#position = last;
+      return { kind: 'resync', floor, last };
     }
+    const events = this.#position < last ? this.#source.read(this.#position, max) : [];
+    this.#position = events.at(-1)?.sequence ?? this.#position;
+    this.#waiting = events.length === 0;
+    return { kind: 'events', events };
   }
 
-  #giveUp(): void {
-    this.stop();
-    this.#sink.giveUp();
-  }
-
-  #sendPage(page: readonly NodeEvent[]): Promise<void> {
-    return new Promise((resolve) => {
-      for (const [index, event] of page.entries()) {
-        if (index < page.length - 1) this.#sink.send(event);
-        else
-          this.#sink.send(event, (error) => {
-            if (error) this.stop();
-            resolve();
-          });
-      }
-    });
-  }
-
-  #live(event: NodeEvent): void {
-    if (this.#stopped || event.sequence <= this.#last) return;
-    if (this.#sink.unreadBytes() > UNREAD_EVENT_BYTES_MAX) {
-      this.#giveUp();
-      return;
-    }
-    this.#last = event.sequence;
-    this.#sink.send(event);
+  close(): void {
+    this.#unsubscribe();
+    this.#waiting = false;
   }
 }

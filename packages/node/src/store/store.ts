@@ -8,12 +8,21 @@ export interface Transaction {
   readonly append: (body: EventBody) => void;
 }
 
-export type EventListener = (event: NodeEvent) => void;
+/** `body` is the text of the event's body as it is stored. */
+export type EventListener = (event: NodeEvent, body: string) => void;
+
+interface Committed {
+  readonly event: NodeEvent;
+  readonly body: string;
+}
 
 export class Store {
   readonly sql: Sql;
   readonly #now: () => number;
   readonly #listeners = new Set<EventListener>();
+  /** Committed, and not told to every listener yet. */
+  readonly #unpublished: Committed[] = [];
+  #publishing = false;
   #open = false;
   #incarnation: Incarnation | null = null;
 
@@ -34,7 +43,7 @@ export class Store {
 
   transact<T>(change: (transaction: Transaction) => T): T {
     if (this.#open) throw new Error('a transaction is open already');
-    const events: NodeEvent[] = [];
+    const events: Committed[] = [];
     this.#open = true;
     let result: T;
     try {
@@ -52,7 +61,7 @@ export class Store {
     } finally {
       this.#open = false;
     }
-    for (const event of events) for (const listener of [...this.#listeners]) listener(event);
+    this.#publish(events);
     return result;
   }
 
@@ -72,11 +81,27 @@ export class Store {
     this.sql.close();
   }
 
-  #append(body: EventBody): NodeEvent {
+  /** A listener that changes something itself does not get ahead: its events follow when those before are told to all. */
+  #publish(events: readonly Committed[]): void {
+    this.#unpublished.push(...events);
+    if (this.#publishing) return;
+    this.#publishing = true;
+    try {
+      for (let next = this.#unpublished.shift(); next !== undefined; next = this.#unpublished.shift()) {
+        for (const listener of [...this.#listeners]) listener(next.event, next.body);
+      }
+    } finally {
+      this.#publishing = false;
+    }
+  }
+
+  #append(body: EventBody): Committed {
     if (this.#incarnation === null) throw new Error('events need an incarnation');
     const at = this.#now();
-    const { lastId } = this.sql.run('INSERT INTO events (at, body) VALUES (?, ?)', at, JSON.stringify(body));
-    return { sequence: lastId, incarnation: this.#incarnation, at: new Date(at).toISOString(), body };
+    const text = JSON.stringify(body);
+    const { lastId } = this.sql.run('INSERT INTO events (at, body) VALUES (?, ?)', at, text);
+    const event = { sequence: lastId, incarnation: this.#incarnation, at: new Date(at).toISOString(), body };
+    return { event, body: text };
   }
 
   #rollback(): void {
