@@ -10,8 +10,10 @@ import type { Handlers } from './control/handlers.ts';
 import { ConnectionServer } from './connection/server.ts';
 import { Journal } from './events/journal.ts';
 import { eventOperations } from './events/operations.ts';
+import { readConfig } from './home/config.ts';
 import { prepareHome } from './home/home.ts';
 import { acquireHomeLock } from './home/lock.ts';
+import { nodeToken } from './home/token.ts';
 import { KeeperPool } from './keepers/keeper-pool.ts';
 import { openLog, type Log } from './log.ts';
 import { beginIncarnation, endIncarnation, type NodeIdentity } from './node-identity.ts';
@@ -21,6 +23,9 @@ import { OutcomeWriter } from './store/outcome-writer.ts';
 import { PipeOutput } from './sessions/pipe-output.ts';
 import { Removals } from './sessions/removals.ts';
 import { sessionOperations } from './sessions/sessions.ts';
+import { SpawnLedger } from './spawn/ledger.ts';
+import { spawnOperations } from './spawn/operations.ts';
+import { SpawnProfiles } from './spawn/profiles.ts';
 import { openDatabase } from './store/open-database.ts';
 import { Store } from './store/store.ts';
 import { workspaceOperations } from './workspaces/workspaces.ts';
@@ -72,6 +77,8 @@ async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daem
   const lock = acquireHomeLock(paths.lock);
   undo.push(() => lock.release());
   const log = openLog(paths.log, options.logLevel);
+  const config = readConfig(paths.config);
+  const token = nodeToken(paths.token);
   const store = new Store(openDatabase(paths.database));
   undo.push(() => store.close());
   const identity = beginIncarnation(store, version);
@@ -108,6 +115,11 @@ async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daem
     },
   });
 
+  const removed = () => void removals.clean();
+  const profiles = new SpawnProfiles({ directory: paths.spawnProfiles, store, log });
+  const ledger = new SpawnLedger({ store, keepers, lifecycle, removed, log });
+  const source = { environment: options.environment, home: paths.home };
+
   const requestStop = () => void setImmediate(() => void stop());
   const scene = { store, keepers, lifecycle, output, removals, journal, identity, version, paths };
   const handlers: Handlers = {
@@ -117,20 +129,24 @@ async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daem
     ...sessionOperations({
       ...scene,
       sessionsDirectory: paths.sessions,
-      source: { environment: options.environment, home: paths.home },
+      source,
     }),
+    ...spawnOperations({ ...scene, ledger, profiles, source, removed }),
     ...eventOperations(journal),
   };
   const admission = new Admission({ handlers, lease, log, checkResults: options.checkResults === true });
-  const server = new ConnectionServer(paths.socket, {
-    admission,
-    log,
-    events: {
-      read: (after, limit) => journal.read(after, limit),
-      onEvent: (listener) => store.onEvent(listener),
+  const server = new ConnectionServer(
+    { path: paths.socket, listen: config.listen, connectionsMax: config.connections.max },
+    {
+      admission,
+      log,
+      events: journal,
+      token,
+      node: { id: identity.nodeId, incarnation: identity.incarnation, version },
+      controller: () => lease.state,
+      released: (connectionId) => lease.release(connectionId, 'disconnected'),
     },
-    node: { id: identity.nodeId, incarnation: identity.incarnation, version },
-  });
+  );
   await server.start();
   log.info({ socket: paths.socket }, 'node serves');
 
@@ -154,6 +170,8 @@ async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daem
     await server.closeAll(GOOD_BYE_MS);
     lifecycle.close();
     outcomes.close();
+    ledger.close();
+    profiles.close();
     output.close();
     await keepers.close(KEEPER_START_MS);
     try {

@@ -3,20 +3,26 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll } from 'vitest';
 import WebSocket from 'ws';
 import {
-  CAPABILITIES,
   FailureError,
+  OFFERED_CAPABILITIES,
+  PROTOCOL_MAX,
+  PROTOCOL_MIN,
+  type Hello,
   type NodeEvent,
   type NodeFrame,
   type OperationName,
   type ParamsInput,
+  type Ready,
   type Result,
+  type Role,
 } from '@roost/protocol';
+import { makeNonce, makeProof, parseToken } from '@roost/protocol/node';
 import { processStart } from '@roost/keeper/processes';
 import { startDaemon, type Daemon, type DaemonOptions } from './daemon.ts';
 
@@ -110,6 +116,7 @@ export async function startTestNode(home: TestHome, options: Partial<DaemonOptio
     environment: { PATH: process.env.PATH, HOME: home.path },
     logLevel: 'debug',
     keepersMax: 2,
+    checkResults: true,
     ...options,
   });
 }
@@ -135,11 +142,24 @@ export async function startNodeProcess(home: string): Promise<NodeProcess> {
   return { child, told: JSON.parse(text === '' ? '{}' : text) as NodeProcess['told'], exit };
 }
 
+export interface TestClientOptions {
+  readonly capabilities?: readonly string[];
+  readonly role?: Role;
+  readonly clientName?: string;
+  readonly protocol?: { readonly min: number; readonly max: number };
+  /** Which token; by default the one beside the socket. */
+  readonly token?: string;
+}
+
 /** A client that knows frames and nothing else. */
 export class TestClient {
   readonly socket: WebSocket;
   readonly events: NodeEvent[] = [];
+  readonly frames: NodeFrame[] = [];
   readonly closed: Promise<{ code: number; reason: string }>;
+  /** Takes the controller lease briefly for each request; null counts on `controller.acquire`. */
+  lease: 'brief' | null = 'brief';
+  ready!: Ready;
   readonly #waiting = new Map<number, (frame: NodeFrame) => void>();
   #next = 1;
 
@@ -150,28 +170,49 @@ export class TestClient {
     });
   }
 
-  static async connect(path: string, capabilities: readonly string[] = CAPABILITIES): Promise<TestClient> {
-    const socket = new WebSocket(`ws+unix://${path}:/`, { perMessageDeflate: false });
+  /** `place`: path of a Unix socket, or HOST:PORT. */
+  static async connect(place: string, options: TestClientOptions = {}): Promise<TestClient> {
+    const url = place.startsWith('/') ? `ws+unix://${place}:/` : `ws://${place}/`;
+    const socket = new WebSocket(url, { perMessageDeflate: false });
     const client = new TestClient(socket);
+    const role = options.role ?? 'operator';
+    const hello: Hello = {
+      kind: 'hello',
+      role,
+      nonce: makeNonce(),
+      protocol: options.protocol ?? { min: PROTOCOL_MIN, max: PROTOCOL_MAX },
+      capabilities: [...(options.capabilities ?? OFFERED_CAPABILITIES)],
+      client: { name: options.clientName ?? 'test', version: '0' },
+    };
+    const helloText = JSON.stringify(hello);
+    const token = parseToken(options.token ?? readFileSync(join(dirname(place), 'node.token'), 'utf8'));
+    if (token === null) throw new Error('no token');
     await new Promise<void>((resolve, reject) => {
       socket.on('error', reject);
-      socket.on('open', () => {
-        const hello = {
-          kind: 'hello',
-          protocol: { min: 1, max: 1 },
-          capabilities,
-          client: { name: 'test', version: '0' },
-        };
-        socket.send(JSON.stringify(hello));
-      });
+      socket.on('open', () => socket.send(helloText));
       socket.on('message', (data: Buffer) => {
         const frame = JSON.parse(data.toString()) as NodeFrame;
-        if (frame.kind === 'welcome') resolve();
-        else if (frame.kind === 'refused') reject(FailureError.from(frame.failure));
+        client.frames.push(frame);
+        if (frame.kind === 'challenge') {
+          const selection = Buffer.from(frame.selection);
+          const proof = makeProof({
+            token,
+            role,
+            direction: 'client',
+            hello: Buffer.from(helloText),
+            selection,
+          });
+          socket.send(JSON.stringify({ kind: 'authenticate', proof }));
+        } else if (frame.kind === 'ready') {
+          client.ready = frame;
+          resolve();
+        } else if (frame.kind === 'refused') reject(FailureError.from(frame.failure));
         else if (frame.kind === 'event') client.events.push(frame.event);
-        else client.#waiting.get(frame.id)?.(frame);
+        else if (frame.kind === 'response' || frame.kind === 'failure')
+          client.#waiting.get(frame.id)?.(frame);
       });
       socket.on('close', () => {
+        reject(new FailureError('connection-lost'));
         for (const answer of client.#waiting.values()) {
           answer({ kind: 'failure', id: 0, failure: { code: 'connection-lost', message: 'closed' } });
         }
@@ -192,7 +233,8 @@ export class TestClient {
         if (frame.kind === 'response') resolve(frame.result as Result<Name>);
         else if (frame.kind === 'failure') reject(FailureError.from(frame.failure));
       });
-      this.socket.send(JSON.stringify({ kind: 'request', id, operation, params, deadlineMs }));
+      const lease = this.lease === null ? {} : { lease: this.lease };
+      this.socket.send(JSON.stringify({ kind: 'request', id, operation, params, deadlineMs, ...lease }));
     });
   }
 

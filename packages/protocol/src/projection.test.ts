@@ -142,6 +142,14 @@ describe('a projection', () => {
     }
   });
 
+  it('says whether a peer sees everything as it is', () => {
+    expect(all.showsAll(EventBody)).toBe(true);
+    expect(new Projection(OFFERED_CAPABILITIES).showsAll(EventBody)).toBe(true);
+    for (const capability of ['session-task-correlation-v1', 'provider-id.open-v1'] as const)
+      expect(without(capability).showsAll(EventBody)).toBe(false);
+    expect(without('git-read-v1').showsAll(EventBody)).toBe(true);
+  });
+
   it('empties a place that may be empty, and gives up an object that cannot be without its part', () => {
     const part = gatedWhole('git-read-v1', z.object({ a: z.int() }));
     const value = { part: { a: 1 } };

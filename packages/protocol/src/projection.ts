@@ -52,6 +52,11 @@ export class Projection {
     return (isHidden(seen) ? HIDDEN : seen) as z.infer<Schema> | typeof HIDDEN;
   }
 
+  /** Whether this peer sees every value of the schema just as it is: what is at hand can be sent unread. */
+  showsAll(schema: z.ZodType): boolean {
+    return this.#grantsAll(stepOf(schema));
+  }
+
   /** The first capability that this value uses and the peer lacks. */
   lacks(schema: z.ZodType, value: unknown): Capability | null {
     return this.#firstLack(stepOf(schema), value);
@@ -154,6 +159,23 @@ export class Projection {
         const option = chooseOption(plan, value);
         return option === null ? null : this.#firstLack(option.step, value);
       }
+    }
+  }
+
+  #grantsAll({ gate, plan }: Step): boolean {
+    if (gate !== null && !this.#granted.has(gate.capability)) return false;
+    if (plan === null) return true;
+    switch (plan.kind) {
+      case 'leaf':
+        return true;
+      case 'list':
+        return this.#grantsAll(plan.element);
+      case 'record':
+        return this.#grantsAll(plan.value);
+      case 'object':
+        return plan.fields.every(([, field]) => this.#grantsAll(field));
+      case 'union':
+        return plan.options.every((option) => this.#grantsAll(option.step));
     }
   }
 

@@ -1,59 +1,96 @@
-// The node's socket: WebSocket over a Unix socket that only its owner can open. The path may be taken away under a running
-// node; then the node listens again, and whoever is connected stays connected.
+// Where clients come in: WebSocket over a Unix socket that only its owner can open, and over a loopback port when the configuration
+// asks for one. The socket's path may be taken away under a running node; then the node listens again, and whoever is connected
+// stays connected. An error of accepting ends nothing.
 import { chmodSync, lstatSync, rmSync, watch, type FSWatcher } from 'node:fs';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { Socket } from 'node:net';
+import { createServer as createHttpServer, type IncomingMessage, type Server as HttpServer } from 'node:http';
+import { createServer, type Server, type Socket } from 'node:net';
 import { basename, dirname } from 'node:path';
 import { WebSocketServer, type WebSocket } from 'ws';
 import {
   CLIENT_FRAME_BYTES_MAX,
-  CONNECTIONS_MAX,
-  failure,
+  ConnectionId,
   FailureError,
-  HELLO_BYTES_MAX,
-  HELLO_TIMEOUT_MS,
+  HANDSHAKE_FRAME_BYTES_MAX,
+  HANDSHAKE_TIMEOUT_MS,
+  type NodeStatus,
 } from '@roost/protocol';
 import { systemErrorCode } from '../home/system-error.ts';
 import { Connection, type ConnectionHost } from './connection.ts';
+import { LongRequestBudget } from './long-requests.ts';
+import { PreauthSlots } from './preauth-slots.ts';
+import { Refusals, type RefusalReason } from './refusals.ts';
 
 /** Milliseconds between looks at the socket file. */
 const WATCH_MS = 2_000;
-/** Connections beyond the bound that are still told why they are refused; more are cut off. */
-const REFUSED_AT_ONCE_MAX = 32;
+/** Milliseconds between looks at who is still there. */
+const LIVENESS_MS = 10_000;
+
+export interface ServerOptions {
+  readonly path: string;
+  readonly listen: { readonly host: string; readonly port: number } | null;
+  /** Connections that have proved themselves, at most. */
+  readonly connectionsMax: number;
+  readonly livenessMs?: number;
+  readonly monotonicNow?: () => number;
+}
 
 export class ConnectionServer {
-  readonly #path: string;
+  readonly #options: ServerOptions;
   readonly #host: ConnectionHost;
-  readonly #sockets = new WebSocketServer({
+  readonly #refusals: Refusals;
+  readonly #slots: PreauthSlots;
+  readonly #longRequests = new LongRequestBudget();
+  readonly #webSockets = new WebSocketServer({
     noServer: true,
     maxPayload: CLIENT_FRAME_BYTES_MAX,
     perMessageDeflate: false,
   });
+  /** Speaks HTTP on sockets that have a place; listens nowhere itself. */
+  readonly #http: HttpServer;
   readonly #connections = new Map<WebSocket, Connection>();
-  #raw = 0;
+  readonly #upgradeTimers = new WeakMap<Socket, NodeJS.Timeout>();
+  #ready = 0;
+  #nextId = 1;
   #server: Server | null = null;
+  #loopback: Server | null = null;
   #inode: number | null = null;
-  #timer: NodeJS.Timeout | null = null;
+  #timers: NodeJS.Timeout[] = [];
   #watcher: FSWatcher | null = null;
 
-  constructor(path: string, host: ConnectionHost) {
-    this.#path = path;
+  constructor(options: ServerOptions, host: ConnectionHost) {
+    this.#options = options;
     this.#host = host;
+    this.#refusals = new Refusals(host.log);
+    this.#slots = new PreauthSlots(() => this.#refusals.count('preauth-overflow'));
+    this.#http = this.#makeHttp();
   }
 
-  get count(): number {
-    return this.#connections.size;
+  get counters(): Pick<NodeStatus, 'connections' | 'listening'> {
+    return {
+      connections: {
+        open: this.#ready,
+        limit: this.#options.connectionsMax,
+        unauthenticated: this.#slots.held,
+        refused: this.#refusals.counts,
+      },
+      listening: this.#loopback === null ? [] : [addressOf(this.#loopback)],
+    };
   }
 
   /** Only for the holder of the home's lock: a socket that lies there is a leftover. */
   async start(): Promise<void> {
     await this.#listen();
-    this.#timer = setInterval(() => void this.#guard(), WATCH_MS);
-    this.#timer.unref();
+    const { listen } = this.#options;
+    if (listen !== null)
+      this.#loopback = await this.#listenOn({ ...listen }, `${listen.host}:${listen.port}`);
+    this.#every(WATCH_MS, () => void this.#guard());
+    this.#every(this.#options.livenessMs ?? LIVENESS_MS, () => {
+      for (const connection of this.#connections.values()) connection.checkLiveness();
+    });
     try {
       // Only a hint that makes the noticing faster; the timer decides.
-      this.#watcher = watch(dirname(this.#path), { persistent: false }, (_, name) => {
-        if (name === basename(this.#path)) void this.#guard();
+      this.#watcher = watch(dirname(this.#options.path), { persistent: false }, (_, name) => {
+        if (name === basename(this.#options.path)) void this.#guard();
       });
       this.#watcher.on('error', () => this.#watcher?.close());
     } catch {
@@ -63,10 +100,12 @@ export class ConnectionServer {
 
   /** No new connections; waiting reads answer. */
   stopAccepting(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    for (const timer of this.#timers) clearInterval(timer);
     this.#watcher?.close();
     this.#server?.close();
     this.#server = null;
+    this.#loopback?.close();
+    this.#slots.close();
     for (const connection of this.#connections.values()) connection.endWaits();
   }
 
@@ -77,37 +116,47 @@ export class ConnectionServer {
     const gone = Promise.all(open.map((socket) => closed(socket)));
     await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, timeoutMs).unref())]);
     for (const socket of open) socket.terminate();
+    this.#http.closeAllConnections();
+  }
+
+  #every(milliseconds: number, work: () => void): void {
+    const timer = setInterval(work, milliseconds);
+    timer.unref();
+    this.#timers.push(timer);
   }
 
   async #listen(): Promise<void> {
-    removeLeftover(this.#path);
-    const server = createServer((_, response) => {
-      response.writeHead(426, { Upgrade: 'websocket', Connection: 'close', 'Content-Type': 'text/plain' });
-      response.end('this socket speaks WebSocket\n');
-    });
-    server.on('connection', (socket) => this.#admit(socket));
-    server.on('clientError', (_, socket) => socket.destroy());
-    server.on('upgrade', (request, _, head) => this.#upgrade(request, request.socket, head));
+    const { path } = this.#options;
+    removeLeftover(path);
+    this.#server = await this.#listenOn({ path }, path);
+    chmodSync(path, 0o600);
+    this.#inode = inodeOf(path);
+  }
+
+  async #listenOn(where: { path: string } | { host: string; port: number }, name: string): Promise<Server> {
+    const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => this.#admit(socket));
     await new Promise<void>((resolve, reject) => {
-      server.once('error', (cause) => reject(listenFailure(this.#path, cause)));
+      server.once('error', (cause) => reject(listenFailure(name, cause)));
+      // The socket file is made within the call.
       const before = process.umask(0o177);
       try {
-        server.listen(this.#path, resolve);
+        server.listen(where, resolve);
       } finally {
         process.umask(before);
       }
     });
-    server.on('error', (error) => this.#host.log.error({ err: error }, 'the socket failed'));
-    chmodSync(this.#path, 0o600);
-    this.#server = server;
-    this.#inode = inodeOf(this.#path);
+    server.removeAllListeners('error');
+    // Out of descriptors, a peer that left at once: the next one is accepted as soon as it can be.
+    server.on('error', (error) => this.#refusals.count('accept-error', { code: systemErrorCode(error) }));
+    return server;
   }
 
   async #guard(): Promise<void> {
     const old = this.#server;
-    if (old === null || inodeOf(this.#path) === this.#inode) return;
+    const { path } = this.#options;
+    if (old === null || inodeOf(path) === this.#inode) return;
     this.#server = null;
-    this.#host.log.warn({ path: this.#path }, 'the socket file was taken away; listening again');
+    this.#host.log.warn({ path }, 'the socket file was taken away; listening again');
     // Before the new one exists: closing unlinks the path. Open connections are not touched.
     old.close();
     try {
@@ -120,46 +169,93 @@ export class ConnectionServer {
   }
 
   #admit(socket: Socket): void {
-    if (this.#raw >= CONNECTIONS_MAX + REFUSED_AT_ONCE_MAX) {
-      socket.destroy();
-      return;
-    }
-    this.#raw += 1;
-    const timer = setTimeout(() => {
-      if (connectionOf.get(socket)?.welcomed !== true) socket.destroy();
-    }, HELLO_TIMEOUT_MS);
-    socket.once('close', () => {
-      this.#raw -= 1;
-      clearTimeout(timer);
+    this.#slots.take(socket, () => {
+      // Until there is a WebSocket with a timer of its own.
+      const timer = setTimeout(() => {
+        this.#refusals.count('handshake-timeout');
+        socket.destroy();
+      }, HANDSHAKE_TIMEOUT_MS);
+      this.#upgradeTimers.set(socket, timer);
+      socket.once('close', () => clearTimeout(timer));
+      this.#http.emit('connection', socket);
+      socket.resume();
     });
+  }
+
+  #makeHttp(): HttpServer {
+    const server = createHttpServer((_, response) => {
+      this.#refusals.count('not-websocket');
+      response.writeHead(426, { Upgrade: 'websocket', Connection: 'close', 'Content-Type': 'text/plain' });
+      response.end('this socket speaks WebSocket\n');
+    });
+    server.on('clientError', (_, socket) => {
+      this.#refusals.count('not-websocket');
+      socket.destroy();
+    });
+    server.on('upgrade', (request, _, head) => this.#upgrade(request, request.socket, head));
+    return server;
   }
 
   #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     socket.on('error', () => socket.destroy());
-    this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
-      const connection = new Connection(this.#host, webSocket);
-      if (this.#connections.size >= CONNECTIONS_MAX) {
-        connection.refuse(failure('connections-exhausted', { limit: CONNECTIONS_MAX }));
-        return;
-      }
+    const fault = headerFault(request);
+    if (fault !== null) {
+      this.#refusals.count(fault);
+      socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+      return;
+    }
+    this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
+      clearTimeout(this.#upgradeTimers.get(socket));
+      const connection = new Connection(this.#host, {
+        webSocket,
+        socket,
+        refusals: this.#refusals,
+        longRequests: this.#longRequests,
+        enter: () => this.#enter(webSocket, socket),
+        monotonicNow: this.#options.monotonicNow ?? (() => performance.now()),
+      });
       this.#connections.set(webSocket, connection);
       webSocket.once('close', () => this.#connections.delete(webSocket));
-      connectionOf.set(socket, connection);
-      boundHello(socket, connection);
+      this.#boundHandshake(socket, connection);
     });
+  }
+
+  /** A place among those that have proved themselves; in any case none of the others is needed any more. */
+  #enter(webSocket: WebSocket, socket: Socket): ConnectionId | null {
+    this.#slots.give(socket);
+    if (this.#ready >= this.#options.connectionsMax) return null;
+    this.#ready += 1;
+    webSocket.once('close', () => (this.#ready -= 1));
+    return ConnectionId.parse(this.#nextId++);
+  }
+
+  /** Until the handshake has passed, a peer gets little memory. */
+  #boundHandshake(socket: Socket, connection: Connection): void {
+    const start = socket.bytesRead;
+    const onData = () => {
+      if (connection.isReady) socket.off('data', onData);
+      else if (socket.bytesRead - start > 3 * HANDSHAKE_FRAME_BYTES_MAX) {
+        this.#refusals.count('frame-too-large');
+        socket.destroy();
+      }
+    };
+    socket.on('data', onData);
   }
 }
 
-const connectionOf = new WeakMap<Socket, Connection>();
+/** No web page may speak to the node: browsers tell where a request comes from, and whom they mean. */
+function headerFault({ headers }: IncomingMessage): RefusalReason | null {
+  if (headers.origin !== undefined) return 'origin-refused';
+  const host = (headers.host ?? '').replace(/:\d+$/, '');
+  return /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/i.test(host) ? null : 'host-refused';
+}
 
-/** Until hello has passed, a peer gets little memory. */
-function boundHello(socket: Socket, connection: Connection): void {
-  const start = socket.bytesRead;
-  const onData = () => {
-    if (connection.welcomed) socket.off('data', onData);
-    else if (socket.bytesRead - start > 2 * HELLO_BYTES_MAX) socket.destroy();
-  };
-  socket.on('data', onData);
+function addressOf(server: Server): string {
+  const address = server.address();
+  if (address === null || typeof address === 'string') return '';
+  return address.family === 'IPv6'
+    ? `[${address.address}]:${address.port}`
+    : `${address.address}:${address.port}`;
 }
 
 function inodeOf(path: string): number | null {

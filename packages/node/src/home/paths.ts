@@ -7,6 +7,8 @@ export interface HomePaths {
   readonly home: string;
   readonly lock: string;
   readonly database: string;
+  readonly token: string;
+  readonly config: string;
   readonly socket: string;
   readonly keepers: string;
   readonly sessions: string;
@@ -23,6 +25,8 @@ export function homePaths(home: string): HomePaths {
     home,
     lock: join(home, 'node.lock'),
     database: join(home, 'node.db'),
+    token: join(home, 'node.token'),
+    config: join(home, 'config.json'),
     socket: join(home, 'node.sock'),
     keepers: join(home, 'keepers'),
     sessions: join(home, 'sessions'),
