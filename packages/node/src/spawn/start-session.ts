@@ -21,7 +21,7 @@ export type { RecordPlan, StartRequest } from './intent.ts';
 /** Milliseconds for the keeper's answer to a spawn. */
 const SPAWN_MS = 10_000;
 /** Milliseconds that the refusal of a late launch waits for the end of what ran of it. */
-const GIVE_UP_MS = 5_000;
+const GIVE_UP_MS = 2_000;
 
 export interface StartScene {
   readonly store: Store;
