@@ -1,5 +1,6 @@
 // One client. It can harm nobody but itself: until it has proved itself it gets little of anything; a frame that is not understood
 // is answered with a failure, or ends this connection only; what it does not read is bounded.
+import { setMaxListeners } from 'node:events';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import {
@@ -93,6 +94,8 @@ export class Connection {
     this.#handshake = new NodeHandshake(host.token, host.node);
     this.#long = new LongRequests(options.longRequests);
     this.#timer = this.#startTimer();
+    // Every request at work may listen.
+    setMaxListeners(OPEN_REQUESTS_MAX, this.#abort.signal);
     const { webSocket } = options;
     webSocket.on('message', (data: Buffer, isBinary: boolean) => {
       if (isBinary) this.#violate(UNSUPPORTED_DATA, 'text frames only');
@@ -129,8 +132,14 @@ export class Connection {
     const bytes = socket.bytesWritten - socket.writableLength;
     const now = monotonicNow();
     if (bytes !== this.#written.bytes || socket.writableLength === 0) this.#written = { bytes, at: now };
-    if (now - this.#written.at >= WRITE_DEADLINE_MS) return this.#cutOff('write-deadline');
-    if (this.#awaitsPong) return this.#cutOff('no-pong');
+    if (now - this.#written.at >= WRITE_DEADLINE_MS) {
+      this.#cutOff('write-deadline');
+      return;
+    }
+    if (this.#awaitsPong) {
+      this.#cutOff('no-pong');
+      return;
+    }
     this.#awaitsPong = true;
     webSocket.ping();
   }
