@@ -50,8 +50,7 @@ describe('kill -9 of the node in the middle of launches', () => {
     await using scene = new Scene();
     for (let round = 0; round < KILLS; round += 1) {
       await scene.roost.ok(['up']);
-      const pid = await scene.roost.nodePid();
-      const asked = await scene.workUntilKilled(pid);
+      const { pid, asked } = await scene.workUntilKilled();
       await waitFor('the node to be gone', () => !isAlive(pid));
       await scene.roost.ok(['up']);
       const connection = await connectTo(scene.roost);
@@ -108,14 +107,17 @@ class Scene implements AsyncDisposable {
   }
 
   /** Launches that were asked for in this round. */
-  async workUntilKilled(pid: number): Promise<Asked[]> {
+  async workUntilKilled(): Promise<{ pid: number; asked: Asked[] }> {
     const before = this.asked.length;
     const connections = await Promise.all(Array.from({ length: CLIENTS }, () => connectTo(this.roost)));
+    const [first] = connections;
+    if (first === undefined) throw new Error('there are clients');
+    const { pid } = await first.request('node.status', {});
     const working = connections.map((connection) => this.#workUntilLost(connection));
     await delay(this.below(ROUND_MS));
     process.kill(pid, 'SIGKILL');
     await Promise.all(working);
-    return this.asked.slice(before);
+    return { pid, asked: this.asked.slice(before) };
   }
 
   async #workUntilLost(connection: NodeConnection): Promise<void> {
