@@ -30,6 +30,8 @@ export interface DiscardsOptions {
 export class Discards {
   readonly #options: DiscardsOptions;
   readonly #ending = new Map<string, Promise<void>>();
+  /** Keepers that died in this start of the node. */
+  readonly #dead = new Set<string>();
   #closed = false;
 
   constructor(options: DiscardsOptions) {
@@ -40,6 +42,9 @@ export class Discards {
   add(transaction: Transaction, row: SessionRow): void {
     deleteSession(transaction, row);
     transaction.sql.run('UPDATE removals SET discard = 1 WHERE session_id = ?', row.id);
+    // Nothing else will tell of it any more.
+    const { keeper_id: keeperId } = row;
+    if (keeperId !== null && this.#dead.has(keeperId)) setImmediate(() => void this.lostKeeper(keeperId));
   }
 
   get ids(): Set<string> {
@@ -63,6 +68,7 @@ export class Discards {
   }
 
   lostKeeper(keeperId: string): Promise<void> {
+    this.#dead.add(keeperId);
     return this.#endMarked((one) => one === keeperId);
   }
 
@@ -103,6 +109,7 @@ export class Discards {
 
   /** Without its keeper nothing tells of it but the marker that all its processes carry. */
   async #endMarked(isOf: (keeperId: string | null) => boolean): Promise<void> {
+    if (this.#closed) return;
     for (const { session_id: id, keeper_id: keeperId } of this.#list()) {
       if (!isOf(keeperId)) continue;
       try {

@@ -447,3 +447,15 @@ it('a keeper that is lost while it is asked does not end the launch: its next an
   const receipt = await submitted;
   expect(runningSessions(home)).toEqual([receipt.session.sessionId]);
 });
+
+it('a keeper that dies while it is asked fails the launch, and nothing is left of it', async () => {
+  writeProgram(home, 'claude', "#!/bin/sh\ntrap '' HUP TERM\nwhile :; do sleep 1; done\n");
+  const pid = await startKeeper();
+  process.kill(pid, 'SIGSTOP');
+  const submitted = failureOf(bench.submit(bench.spec()));
+  await waitFor(() => bench.counts().launches === 1, 'the launch to be stored');
+  process.kill(pid, 'SIGKILL');
+  expect(await submitted).toBe('spawn-failed');
+  await expectNothingLeft();
+  expect(await bench.result(key)).toMatchObject({ state: 'failed', failure: { code: 'spawn-failed' } });
+});
