@@ -44,7 +44,10 @@ export class Discards {
     transaction.sql.run('UPDATE removals SET discard = 1 WHERE session_id = ?', row.id);
     // Nothing else will tell of it any more.
     const { keeper_id: keeperId } = row;
-    if (keeperId !== null && this.#dead.has(keeperId)) setImmediate(() => void this.lostKeeper(keeperId));
+    if (keeperId === null || !this.#dead.has(keeperId)) return;
+    setImmediate(() => {
+      if (!this.#closed) void this.lostKeeper(keeperId);
+    });
   }
 
   get ids(): Set<string> {
@@ -109,7 +112,6 @@ export class Discards {
 
   /** Without its keeper nothing tells of it but the marker that all its processes carry. */
   async #endMarked(isOf: (keeperId: string | null) => boolean): Promise<void> {
-    if (this.#closed) return;
     for (const { session_id: id, keeper_id: keeperId } of this.#list()) {
       if (!isOf(keeperId)) continue;
       try {
