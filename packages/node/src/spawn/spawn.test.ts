@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CAPABILITIES, IdempotencyKey, SpawnSpec, type Capability } from '@roost/protocol';
+import { CAPABILITIES, IdempotencyKey, SESSIONS_MAX, SpawnSpec, type Capability } from '@roost/protocol';
 import { TestHome, failureOf, waitFor } from '../node-for-test.ts';
 import { findRecord } from '../records/record-table.ts';
 import { findSession } from '../sessions/session-table.ts';
@@ -173,6 +173,36 @@ describe('a launch by spec', () => {
     );
     set(null);
     await bench.submit(bench.spec());
+  });
+
+  it('is refused when the node holds as many live sessions as it may; ended ones make room', async () => {
+    const { id } = await bench.spawn({ launch: { kind: 'command', command: ['cat'] } });
+    const row = rowOf(id);
+    if (row === null) throw new Error('it has a row');
+    const fill = (count: number, status: string) => {
+      const names = Object.keys(row).join(', ');
+      for (let number = 0; number < count; number += 1) {
+        const values = Object.values({
+          ...row,
+          id: `f${String(number).padStart(15, '0')}`,
+          name: `n${number}`,
+          status,
+        });
+        bench.store.sql.run(
+          `INSERT INTO sessions (${names}) VALUES (${values.map(() => '?').join(', ')})`,
+          ...values,
+        );
+      }
+    };
+    fill(SESSIONS_MAX - 1, 'running');
+    const before = bench.counts();
+    expect(await failureOf(bench.submit(bench.spec()))).toBe('sessions-exhausted');
+    expect(bench.counts()).toEqual(before);
+    bench.store.sql.run("UPDATE sessions SET status = 'exited' WHERE id = 'f000000000000000'");
+    await bench.submit(bench.spec());
+    expect(rowOf('f000000000000000')).toBeNull();
+    expect(bench.counts().sessions).toBe(SESSIONS_MAX);
+    bench.store.sql.run("DELETE FROM sessions WHERE id LIKE 'f%'");
   });
 
   it('leaves nothing when the keeper cannot start the program, and says so again', async () => {
