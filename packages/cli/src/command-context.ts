@@ -3,7 +3,7 @@
  * and closed by the program. Commands know no other way to the outside.
  */
 import type { NodeConnection, OpenedNode } from '@roost/client';
-import type { Session } from '@roost/protocol';
+import type { Session, SessionRecord } from '@roost/protocol';
 import type { GlobalOptions } from './global-options.ts';
 import { VERSION } from './version.ts';
 
@@ -67,8 +67,18 @@ export class CommandContext {
     return (await this.open()).connection;
   }
 
+  /** A new connection in place of one that was lost. */
+  async reconnect(): Promise<NodeConnection> {
+    this.close();
+    return this.node();
+  }
+
   async resolveSession(selector: string): Promise<Session> {
     return (await this.node()).request('session.resolve', { selector });
+  }
+
+  async resolveRecord(selector: string): Promise<SessionRecord> {
+    return (await this.node()).request('record.resolve', { selector });
   }
 
   print(text: string): void {

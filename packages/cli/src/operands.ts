@@ -76,6 +76,13 @@ export function readName(text: string): string {
   return text;
 }
 
+export function readWorkspaceId(text: string): string {
+  if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(text)) {
+    throw new UsageError(`workspace id '${text}' is not 1-64 of a-z 0-9 . _ -`);
+  }
+  return text;
+}
+
 /** Seconds, with fractions, as milliseconds. */
 export function readSeconds(text: string): number {
   const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;

@@ -1,6 +1,6 @@
 /** `roost events`: the durable journal, as it stands or as it grows. */
 import type { Command } from 'commander';
-import type { NodeConnection } from '@roost/client';
+import type { EventCursor, NodeConnection } from '@roost/client';
 import { EVENTS_PAGE_MAX, type NodeEvent } from '@roost/protocol';
 import type { CommandContext } from '../command-context.ts';
 import { readInteger } from '../operands.ts';
@@ -26,7 +26,7 @@ export function define(command: Command, context: CommandContext): void {
       const connection = await context.node();
       const after = options.after ?? -LATEST_SHOWN;
       const kept: NodeEvent[] = [];
-      let last = await readKept(connection, after, (event) => {
+      const cursor = await readKept(connection, after, (event) => {
         if (options.json === true && options.follow !== true) kept.push(event);
         else show(context, event, options.json === true);
       });
@@ -37,28 +37,32 @@ export function define(command: Command, context: CommandContext): void {
       const { followEvents } = await import('@roost/client');
       using stop = interruption();
       const connect = () => context.connectAnew();
-      for await (const event of followEvents({ connect, after: { sequence: last }, signal: stop.signal })) {
-        if ('kind' in event) continue;
-        last = event.sequence;
-        show(context, event, options.json === true);
+      for await (const item of followEvents({ connect, after: cursor, signal: stop.signal })) {
+        if ('kind' in item) {
+          context.note(
+            `the journal no longer has everything: it begins at ${item.floor}, and goes on here after ${item.last}`,
+          );
+        } else show(context, item, options.json === true);
       }
     });
 }
 
-/** Answers the last sequence that was read. */
+/** Answers where to go on. */
 async function readKept(
   connection: NodeConnection,
   after: number,
   take: (event: NodeEvent) => void,
-): Promise<number> {
+): Promise<EventCursor> {
   let from = after;
+  let incarnation: EventCursor['incarnation'];
   for (;;) {
     const page = await connection.request('events.read', { after: from, limit: EVENTS_PAGE_MAX });
     for (const event of page.events) take(event);
-    const lastRead = page.events.at(-1)?.sequence;
-    if (lastRead === undefined) return from < 0 ? page.last : Math.max(from, 0);
-    from = lastRead;
-    if (from >= page.last) return from;
+    const lastRead = page.events.at(-1);
+    if (lastRead === undefined) return { sequence: from < 0 ? page.last : Math.max(from, 0), incarnation };
+    from = lastRead.sequence;
+    incarnation = lastRead.incarnation;
+    if (from >= page.last) return { sequence: from, incarnation };
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { addressOf } from '@roost/protocol';
 import type { CommandContext } from '../command-context.ts';
-import { forEachSession } from '../each-session.ts';
+import { forEachSession } from '../each-selector.ts';
 
 export function define(command: Command, context: CommandContext): void {
   command

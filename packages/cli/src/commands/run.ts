@@ -2,7 +2,10 @@
 import type { Command } from 'commander';
 import { resolve } from 'node:path';
 import type { CommandContext } from '../command-context.ts';
+import type { Session } from '@roost/protocol';
+import { ownSize } from '../own-size.ts';
 import { readEnvironment, readLaunch, readName, readSize } from '../operands.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** Milliseconds that a spawn may take: a provider may have to be looked up on a slow disk, a keeper to be started. */
 const SPAWN_TIMEOUT_MS = 120_000;
@@ -16,16 +19,27 @@ interface RunOptions {
   readonly pipe?: boolean;
   readonly json?: boolean;
   readonly detachKey?: string;
+  readonly profile?: string;
+  readonly set: string[];
+  readonly clear: string[];
+  readonly require: string[];
+  readonly workspace?: string;
+  readonly expectRevision?: string;
+  readonly deadline?: string;
+  readonly idempotencyKey?: string;
 }
 
 export function define(command: Command, context: CommandContext): void {
   command
-    .usage('[options] (PROVIDER [-- ARGS...] | -- COMMAND [ARGS...])')
+    .usage('[options] (PROVIDER [-- ARGS...] | -- COMMAND [ARGS...] | --profile ID [-- ARGS...])')
     .argument('[words...]', 'a provider (claude, codex, shell), or after -- a command')
     .option('-n, --name <name>', 'what to call the session')
     .option('-C, --cwd <directory>', 'working directory (default: here)')
     .option('-d, --detach', 'do not attach; print name and id')
-    .option('-s, --size <COLSxROWS>', 'terminal size (default: that of this terminal, else 80x24)')
+    .option(
+      '-s, --size <COLSxROWS>',
+      "terminal size (default: that of this terminal, else 80x24; with --profile the profile's)",
+    )
     .option(
       '-e, --env <NAME[=VALUE]>',
       'set a variable for the session, without a value to that of this command; again for more',
@@ -33,49 +47,128 @@ export function define(command: Command, context: CommandContext): void {
       [],
     )
     .option('--pipe', 'plain standard input and output instead of a terminal')
-    .option('--json', 'do not attach; print the session as one JSON document')
+    .option('--json', 'do not attach; print the session (with --profile the receipt) as one JSON document')
     .option('--detach-key <key>', "key that begins 'd' to detach (default: $ROOST_DETACH_KEY, else ctrl-\\)")
+    .optionsGroup('From a profile:')
+    .option('-p, --profile <id>', 'launch what this profile says; arguments behind -- replace its own')
+    .option(
+      '--set <field=value>',
+      'another value than the profile has: provider, transport, size, arguments (a JSON array), prompt, environment-profile, bundle, context; again for more',
+      collect,
+      [],
+    )
+    .option('--clear <field>', 'no value at all; again for more', collect, [])
+    .option('--workspace <id>', 'run in this workspace (default: the one around the working directory)')
+    .option('--require <capability>', 'refuse when the launch lacks it; again for more', collect, [])
+    .option('--expect-revision <revision>', 'refuse when the profile has another (default: the current one)')
+    .option(
+      '--deadline <seconds>',
+      'time until the process runs, else nothing is left of it (default and most: 120)',
+    )
+    .option(
+      '--idempotency-key <key>',
+      'launch once: the same words under the same key answer the first launch',
+    )
     .action(async (words: string[], options: RunOptions) => {
-      const { stdin, stdout, env, directory } = context.terminal;
+      const { stdin, stdout, env } = context.terminal;
       const attaches =
         options.detach !== true &&
         options.json !== true &&
         options.pipe !== true &&
         stdout.isTTY &&
         stdin.isTTY;
-      const launch = readLaunch(words, context.passedThrough);
-      const size = options.size === undefined ? ownSize(stdout) : readSize(options.size);
-      const environment = readEnvironment(options.env, env);
-      const name = options.name === undefined ? undefined : readName(options.name);
       const { parseDetachKey } = await import('../attach/detach-key-name.ts');
       const key = parseDetachKey(options.detachKey ?? env.ROOST_DETACH_KEY);
-      const connection = await context.node();
-      const session = await connection.request(
-        'session.spawn',
-        {
-          directory: resolve(directory, options.cwd ?? '.'),
-          transport: options.pipe === true ? 'pipe' : 'pty',
-          launch,
-          environment,
-          ...(name === undefined ? {} : { name: name }),
-          ...(size === undefined ? {} : { size }),
-        },
-        { timeoutMs: SPAWN_TIMEOUT_MS },
-      );
-      if (options.json === true) context.printJson(session);
-      else if (!attaches) context.print(`${session.name} ${session.id}`);
+      const started = await start(context, words, options);
+      if (options.json === true) context.printJson(started.document);
+      else if (!attaches || started.transport === 'pipe') context.print(`${started.name} ${started.id}`);
       else {
         const { attachOrShow } = await import('../attach/attach-session.ts');
-        await attachOrShow(context, session, key);
+        await attachOrShow(context, started.session ?? (await context.resolveSession(started.id)), key);
       }
     });
 }
 
-function collect(value: string, before: string[]): string[] {
-  return [...before, value];
+interface Started {
+  /** What `--json` prints. */
+  readonly document: unknown;
+  readonly name: string;
+  readonly id: string;
+  readonly transport: Session['transport'];
+  readonly session?: Session;
 }
 
-function ownSize(stdout: NodeJS.WriteStream): { columns: number; rows: number } | undefined {
-  if (!stdout.isTTY || stdout.columns < 1 || stdout.rows < 1) return undefined;
-  return { columns: Math.min(stdout.columns, 1000), rows: Math.min(stdout.rows, 1000) };
+async function start(
+  context: CommandContext,
+  words: readonly string[],
+  options: RunOptions,
+): Promise<Started> {
+  const { profile } = options;
+  if (profile === undefined) {
+    const session = await spawn(context, words, options);
+    const { name, id, transport } = session;
+    return { document: session, name, id, transport, session };
+  }
+  if (words.length > (context.passedThrough?.length ?? 0)) {
+    throw new UsageError('the profile names the provider; --set provider=... takes another');
+  }
+  if (options.env.length > 0) throw new UsageError('--env does not go with --profile');
+  const { launchFromProfile, readProfileLaunch } = await import('../profile-launch.ts');
+  const launch = readProfileLaunch(
+    { ...options, profile },
+    context.passedThrough,
+    context.terminal.directory,
+  );
+  const receipt = await launchFromProfile(context, launch);
+  const { name, transport, session } = receipt;
+  return { document: receipt, name, id: session.sessionId, transport };
+}
+
+async function spawn(
+  context: CommandContext,
+  words: readonly string[],
+  options: RunOptions,
+): Promise<Session> {
+  const { stdout, env, directory } = context.terminal;
+  const stray = PROFILE_OPTIONS.find((name) => isGiven(options[name]));
+  if (stray !== undefined) throw new UsageError(`--${kebab(stray)} needs --profile`);
+  const launch = readLaunch(words, context.passedThrough);
+  const size = options.size === undefined ? ownSize(stdout) : readSize(options.size);
+  const environment = readEnvironment(options.env, env);
+  const name = options.name === undefined ? undefined : readName(options.name);
+  const connection = await context.node();
+  return connection.request(
+    'session.spawn',
+    {
+      directory: resolve(directory, options.cwd ?? '.'),
+      transport: options.pipe === true ? 'pipe' : 'pty',
+      launch,
+      environment,
+      ...(name === undefined ? {} : { name: name }),
+      ...(size === undefined ? {} : { size }),
+    },
+    { timeoutMs: SPAWN_TIMEOUT_MS },
+  );
+}
+
+const PROFILE_OPTIONS = [
+  'set',
+  'clear',
+  'workspace',
+  'require',
+  'expectRevision',
+  'deadline',
+  'idempotencyKey',
+] as const satisfies readonly (keyof RunOptions)[];
+
+function isGiven(value: string | readonly string[] | undefined): boolean {
+  return value !== undefined && value.length > 0;
+}
+
+function kebab(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+function collect(value: string, before: string[]): string[] {
+  return [...before, value];
 }

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { addressOf, STOP_GRACE_MS_DEFAULT, STOP_GRACE_MS_MAX } from '@roost/protocol';
 import type { CommandContext } from '../command-context.ts';
-import { forEachSession } from '../each-session.ts';
+import { forEachSession } from '../each-selector.ts';
 import { readSeconds } from '../operands.ts';
 import { describeStatus } from '../session-status.ts';
 import { UsageError } from '../usage-error.ts';

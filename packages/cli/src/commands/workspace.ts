@@ -1,12 +1,11 @@
 /** `roost workspace`: the directories that sessions belong to. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Workspace } from '@roost/protocol';
 import type { CommandContext } from '../command-context.ts';
+import { readWorkspaceId } from '../operands.ts';
 import { paletteFor } from '../paint.ts';
 import { describeAge } from '../quantities.ts';
 import { layOutTable, type Column } from '../table.ts';
-import { UsageError } from '../usage-error.ts';
 
 const COLUMNS: readonly Column[] = [
   { title: 'ID' },
@@ -70,11 +69,4 @@ export function define(command: Command, context: CommandContext): void {
       await (await context.node()).request('workspace.unregister', { workspaceId: readWorkspaceId(id) });
       context.print(`forgot ${id}`);
     });
-}
-
-function readWorkspaceId(text: string): Workspace['id'] {
-  if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(text)) {
-    throw new UsageError(`workspace id '${text}' is not 1-64 of a-z 0-9 . _ -`);
-  }
-  return text as Workspace['id'];
 }

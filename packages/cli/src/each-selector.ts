@@ -1,4 +1,4 @@
-/** Commands on several sessions: each is tried, each failure is reported, and one failure makes the command fail. */
+/** Commands on several things: each is tried, each failure is reported, and one failure makes the command fail. */
 import type { Session } from '@roost/protocol';
 import type { CommandContext } from './command-context.ts';
 import { describeFailure } from './failure-report.ts';
@@ -8,11 +8,17 @@ export async function forEachSession(
   selectors: readonly string[],
   act: (session: Session) => Promise<void>,
 ): Promise<void> {
+  await forEachSelector(context, selectors, async (selector) => act(await context.resolveSession(selector)));
+}
+
+export async function forEachSelector(
+  context: CommandContext,
+  selectors: readonly string[],
+  act: (selector: string) => Promise<void>,
+): Promise<void> {
   // A node that cannot be reached is one failure, not one a name.
   await context.node();
-  const outcomes = await Promise.allSettled(
-    selectors.map(async (selector) => act(await context.resolveSession(selector))),
-  );
+  const outcomes = await Promise.allSettled(selectors.map(act));
   outcomes.forEach((outcome, index) => {
     if (outcome.status === 'fulfilled') return;
     context.exitCode = 1;
