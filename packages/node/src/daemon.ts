@@ -26,6 +26,9 @@ import { sessionOperations } from './sessions/sessions.ts';
 import { SpawnLedger } from './spawn/ledger.ts';
 import { spawnOperations } from './spawn/operations.ts';
 import { SpawnProfiles } from './spawn/profiles.ts';
+import { recordOperations } from './records/operations.ts';
+import { reconcileRecords } from './records/reconcile-records.ts';
+import { RecordRetention } from './records/retention.ts';
 import { openDatabase } from './store/open-database.ts';
 import { Store } from './store/store.ts';
 import { workspaceOperations } from './workspaces/workspaces.ts';
@@ -103,6 +106,7 @@ async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daem
   });
   await keepers.adopt();
   lifecycle.loseOrphans(keepers.ids);
+  reconcileRecords(store, log);
 
   const outcomes = new OutcomeWriter(store, log);
   const lease = new ControllerLease({
@@ -117,6 +121,7 @@ async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daem
 
   const removed = () => void removals.clean();
   const profiles = new SpawnProfiles({ directory: paths.spawnProfiles, store, log });
+  const retention = new RecordRetention({ store, policy: config.records, log, onRemoved: removed });
   const ledger = new SpawnLedger({ store, keepers, lifecycle, removed, log });
   const source = { environment: options.environment, home: paths.home };
 
@@ -131,6 +136,7 @@ async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daem
       sessionsDirectory: paths.sessions,
       source,
     }),
+    ...recordOperations({ ...scene, source, removed }),
     ...spawnOperations({ ...scene, ledger, profiles, source, removed }),
     ...eventOperations(journal),
   };
@@ -152,6 +158,7 @@ async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daem
 
   keepers.prewarm();
   void removals.clean();
+  retention.start();
   const pruning = setInterval(() => prune(journal, log), PRUNE_INTERVAL_MS);
   pruning.unref();
 
@@ -170,6 +177,7 @@ async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daem
     await server.closeAll(GOOD_BYE_MS);
     lifecycle.close();
     outcomes.close();
+    await retention.close();
     ledger.close();
     profiles.close();
     output.close();

@@ -79,11 +79,20 @@ export function recordWithProviderSession(sql: Sql, { key, id }: ProviderSession
   return row === undefined ? null : Row.parse(row);
 }
 
+export function recordsOfWorkspace(sql: Sql, workspaceId: string): RecordRow[] {
+  return sql
+    .all('SELECT * FROM records WHERE workspace_id = ? ORDER BY created_at, rowid', workspaceId)
+    .map((row) => Row.parse(row));
+}
+
+export function countRecords(sql: Sql): number {
+  return z.object({ count: z.int() }).parse(sql.get('SELECT count(*) AS count FROM records')).count;
+}
+
 /** @throws FailureError: records-exhausted; session-record-conflict when the id or the provider's session is taken. */
 export function insertRecord(transaction: Transaction, row: RecordRow): SessionRecord {
   const { sql } = transaction;
-  const { count } = z.object({ count: z.int() }).parse(sql.get('SELECT count(*) AS count FROM records'));
-  if (count >= RECORDS_MAX) throw new FailureError('records-exhausted', { limit: RECORDS_MAX });
+  if (countRecords(sql) >= RECORDS_MAX) throw new FailureError('records-exhausted', { limit: RECORDS_MAX });
   const session = providerSessionOf(row);
   if (
     findRecord(sql, row.id) !== null ||

@@ -10,6 +10,7 @@ import type { KeeperEvents, KeeperLink } from '../keepers/keeper-link.ts';
 import { planReconcile, type KeeperEvidence, type ReconcileAction } from '../keepers/reconcile.ts';
 import type { Log } from '../log.ts';
 import { Discards } from '../spawn/discards.ts';
+import { findRecord } from '../records/record-table.ts';
 import type { Store, Transaction } from '../store/store.ts';
 import { workspaceAround } from '../workspaces/workspaces.ts';
 import { FINAL_SCROLLBACK_LINES, writeFinalScreen } from './final-screen.ts';
@@ -274,8 +275,11 @@ export class SessionLifecycle implements KeeperEvents {
       const workspace = workspaceAround(transaction, { directory: root, gitRoot });
       const isTaken = (name: string) => isNameLive(transaction.sql, name);
       const name = isTaken(note.name) ? makeSessionName(note.name, isTaken) : note.name;
+      const { recordId } = note;
+      const isKnown = recordId !== null && findRecord(transaction.sql, recordId) !== null;
       const row = newSessionRow({
         ...note,
+        recordId: isKnown ? recordId : null,
         id: id.data,
         name,
         transport: child.transport,

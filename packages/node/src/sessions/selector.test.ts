@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { FailureError, SessionId, SessionName, type SessionStatus } from '@roost/protocol';
 import { makeSessionName } from './naming.ts';
-import { resolveSelector } from './selector.ts';
+import { resolveSelector as resolve } from './selector.ts';
+import { isLive } from './session-table.ts';
+
+const resolveSelector = (selector: string, rows: readonly ReturnType<typeof row>[]) =>
+  resolve(selector, rows, { isLive, missing: 'unknown-session' });
 
 const row = (id: string, name: string, status: SessionStatus = 'running', createdAt = 0) => ({
   id: SessionId.parse(id.padEnd(16, '0')),

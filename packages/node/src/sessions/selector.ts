@@ -1,7 +1,18 @@
-// Which session a person means. In this order: the full id; the live session of that name; the newest ended one of that name; the
-// only session whose id starts with it.
-import { FailureError } from '@roost/protocol';
-import { isLive, type SessionRow } from './session-table.ts';
+// Which session or record a person means. In this order: the full id; the live one of that name; the newest other one of that name;
+// the only one whose id starts with it.
+import { FailureError, type FailureCode } from '@roost/protocol';
+
+interface Selectable {
+  readonly id: string;
+  readonly name: string;
+  readonly created_at: number;
+}
+
+interface SelectorRules<Row> {
+  readonly isLive: (row: Row) => boolean;
+  /** What is said when nothing matches. */
+  readonly missing: FailureCode;
+}
 
 /** Digits of an id that a prefix needs. */
 const PREFIX_LENGTH_MIN = 2;
@@ -9,9 +20,10 @@ const PREFIX_LENGTH_MIN = 2;
 const CANDIDATES_MAX = 16;
 
 /** `rows`: those whose name is the selector or whose id starts with it. */
-export function resolveSelector<Row extends Pick<SessionRow, 'id' | 'name' | 'status' | 'created_at'>>(
+export function resolveSelector<Row extends Selectable>(
   selector: string,
   rows: readonly Row[],
+  { isLive, missing }: SelectorRules<Row>,
 ): Row {
   const exact = rows.find((row) => row.id === selector);
   if (exact !== undefined) return exact;
@@ -23,7 +35,7 @@ export function resolveSelector<Row extends Pick<SessionRow, 'id' | 'name' | 'st
   const prefixed =
     selector.length < PREFIX_LENGTH_MIN ? [] : rows.filter((row) => row.id.startsWith(selector));
   const [only, ...others] = prefixed;
-  if (only === undefined) throw new FailureError('unknown-session', { selector });
+  if (only === undefined) throw new FailureError(missing, { selector });
   if (others.length > 0) {
     const candidates = prefixed.slice(0, CANDIDATES_MAX).map((row) => `${row.name} (${row.id})`);
     throw new FailureError('ambiguous-session', { selector, candidates });

@@ -1,5 +1,5 @@
-// The rows of sessions and records. Every change of a session goes through `changeSession`, which appends the event with the
-// whole state after it.
+// The rows of sessions. Every change goes through `insertSession`, `changeSession` or `deleteSession`: they append the event with the
+// whole state after it, and take the session's record along.
 import * as z from 'zod';
 import {
   EndReason,
@@ -15,6 +15,7 @@ import {
   type Session,
 } from '@roost/protocol';
 import type { ChildState } from '@roost/keeper/wire';
+import { followSession } from '../records/follow-session.ts';
 import type { Sql, SqlValue } from '../store/sql.ts';
 import type { Transaction } from '../store/store.ts';
 
@@ -124,6 +125,8 @@ export function insertSession(transaction: Transaction, row: SessionRow): Sessio
     `INSERT INTO sessions (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
     ...Object.values<SqlValue>(row),
   );
+  // News of a record come before those of its session.
+  followSession(transaction, row, row.status);
   const session = sessionView(row, null);
   transaction.append({ kind: 'session-changed', session });
   return session;
@@ -136,7 +139,9 @@ export function changeSession(transaction: Transaction, row: SessionRow, change:
     ...Object.values<SqlValue>(change),
     row.id,
   );
-  const session = sessionView({ ...row, ...change }, null);
+  const changed = { ...row, ...change };
+  followSession(transaction, changed, changed.status);
+  const session = sessionView(changed, null);
   transaction.append({ kind: 'session-changed', session });
   return session;
 }
@@ -146,12 +151,20 @@ export function deleteSession(transaction: Transaction, row: SessionRow): void {
   const { sql, append } = transaction;
   sql.run('INSERT OR REPLACE INTO removals (session_id, keeper_id) VALUES (?, ?)', row.id, row.keeper_id);
   sql.run('DELETE FROM sessions WHERE id = ?', row.id);
+  followSession(transaction, row, 'removed');
   append({ kind: 'session-removed', sessionId: row.id, provider: row.provider });
 }
 
 export function sessionsOfRecord(sql: Sql, recordId: string): SessionRow[] {
   return sql
     .all('SELECT * FROM sessions WHERE record_id = ? ORDER BY generation', recordId)
+    .map((row) => Row.parse(row));
+}
+
+/** Live sessions that belong to a record. */
+export function liveSessionsWithRecord(sql: Sql): SessionRow[] {
+  return sql
+    .all(`SELECT * FROM sessions WHERE record_id IS NOT NULL AND status IN (${LIVE})`)
     .map((row) => Row.parse(row));
 }
 

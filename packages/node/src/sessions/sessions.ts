@@ -19,6 +19,7 @@ import type { SessionLifecycle } from './lifecycle.ts';
 import { locateAddress, locateById, locateRun } from './locate-session.ts';
 import type { PipeOutput } from './pipe-output.ts';
 import type { Removals } from './removals.ts';
+import { givePrompt, paste, requirePrompt } from './prompt.ts';
 import { resolveSelector } from './selector.ts';
 import {
   deleteSession,
@@ -32,6 +33,7 @@ import {
 import type { LaunchSource } from './launch.ts';
 import { spawnSession } from './spawn.ts';
 import { stopSession } from './stop.ts';
+import { KEY_TEXT } from './terminal-keys.ts';
 import { UsageMeter } from './usage.ts';
 import { waitForEnd } from './wait.ts';
 
@@ -45,7 +47,11 @@ export interface SessionScene {
   readonly source: LaunchSource;
 }
 
-type SessionOperation = Extract<keyof Handlers, `session.${string}`>;
+/** Those on a session as such; what concerns its record, and what is pushed, is told elsewhere. */
+type SessionOperation = Exclude<
+  Extract<keyof Handlers, `session.${string}`>,
+  'session.resume' | 'session.reportIdentity' | 'session.followOutput' | 'session.unfollowOutput'
+>;
 
 export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOperation> {
   const { store, keepers, lifecycle, output, removals } = scene;
@@ -61,6 +67,12 @@ export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOp
     const link = keepers.get(row.keeper_id);
     if (link === null) throw new FailureError('keeper-unavailable', { sessionId });
     return link;
+  };
+
+  const typeRaw = async (row: SessionRow, text: string): Promise<void> => {
+    const link = running(row);
+    if (row.transport !== 'pty') throw new FailureError('unsupported-transport', { sessionId: row.id });
+    await link.call('input', { sessionId: row.id, text, framing: 'raw', submit: false }, null);
   };
 
   return {
@@ -80,7 +92,7 @@ export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOp
       const seen = sessionsMatching(store.sql, selector).filter(
         (row) => caller.projection.lacks(Session, view(row)) === null,
       );
-      return view(resolveSelector(selector, seen));
+      return view(resolveSelector(selector, seen, { isLive, missing: 'unknown-session' }));
     },
 
     'session.attach': async ({ sessionId, mode }, caller) => {
@@ -107,6 +119,27 @@ export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOp
     'session.input': ({ text, framing, submit, ...address }, caller) => {
       const row = locateAddress(store.sql, caller, address);
       return running(row).call('input', { sessionId: row.id, text, framing, submit }, null);
+    },
+
+    'session.prompt': (params, caller) => {
+      const row = locateAddress(store.sql, caller, params);
+      return givePrompt(row, () => running(row), params);
+    },
+
+    'session.paste': ({ text, ...address }, caller) => {
+      const row = locateAddress(store.sql, caller, address);
+      requirePrompt(row);
+      return paste(row, running(row), text, false);
+    },
+
+    'session.sendBytes': async ({ base64, ...address }, caller) => {
+      await typeRaw(locateAddress(store.sql, caller, address), terminalText(base64));
+      return {};
+    },
+
+    'session.sendKey': async ({ key, ...address }, caller) => {
+      await typeRaw(locateAddress(store.sql, caller, address), KEY_TEXT[key]);
+      return {};
     },
 
     'session.resize': async ({ size, ...address }, caller) => {
@@ -142,6 +175,15 @@ export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOp
       return view(find(caller, sessionId));
     },
   };
+}
+
+/** @throws FailureError: invalid-request; a keeper takes text. */
+function terminalText(base64: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(base64, 'base64'));
+  } catch {
+    throw new FailureError('invalid-request', { issues: ['base64: not UTF-8'] });
+  }
 }
 
 /** Characters of lines that one answer may hold, with room for their escapes. */

@@ -2,6 +2,13 @@
 import * as z from 'zod';
 import { FailureError, WorkspaceId, type Workspace } from '@roost/protocol';
 import type { Handlers } from '../control/handlers.ts';
+import { recordsOfWorkspace } from '../records/record-table.ts';
+import {
+  checkWorkspaceRoot,
+  detachWorkspace,
+  rememberedWorkspaceId,
+  restoreWorkspace,
+} from '../records/workspace-records.ts';
 import type { Sql } from '../store/sql.ts';
 import type { Store, Transaction } from '../store/store.ts';
 import { deepestRootAround, locate, type Location } from './locate.ts';
@@ -34,6 +41,7 @@ export function workspaceOperations(
         if (workspaceId !== undefined && findWorkspace(sql, workspaceId) !== null) {
           throw new FailureError('duplicate-workspace-id', { workspaceId });
         }
+        if (workspaceId !== undefined) checkWorkspaceRoot(sql, workspaceId, location.directory);
         return insert(transaction, location.directory, location, workspaceId);
       });
     },
@@ -41,7 +49,8 @@ export function workspaceOperations(
     'workspace.list': () => ({ workspaces: listWorkspaces(store.sql) }),
 
     'workspace.unregister': ({ workspaceId }) => {
-      store.transact(({ sql, append }) => {
+      store.transact((transaction) => {
+        const { sql, append } = transaction;
         const workspace = findWorkspace(sql, workspaceId);
         if (workspace === null) throw new FailureError('unknown-workspace', { workspaceId });
         if (workspace.liveSessions > 0) {
@@ -49,6 +58,7 @@ export function workspaceOperations(
         }
         sql.run('DELETE FROM workspaces WHERE id = ?', workspaceId);
         append({ kind: 'workspace-unregistered', workspaceId });
+        detachWorkspace(transaction, workspaceId);
       });
       return {};
     },
@@ -91,7 +101,7 @@ function insert(
   id: WorkspaceId | undefined,
 ): Workspace {
   const { sql, append } = transaction;
-  const workspaceId = id ?? makeWorkspaceId(root, (one) => findWorkspace(sql, one) !== null);
+  const workspaceId = id ?? freeWorkspaceId(sql, root);
   sql.run(
     'INSERT INTO workspaces (id, root, kind, created_at) VALUES (?, ?, ?, ?)',
     workspaceId,
@@ -102,7 +112,16 @@ function insert(
   const workspace = findWorkspace(sql, workspaceId);
   if (workspace === null) throw new Error('the workspace was not inserted');
   append({ kind: 'workspace-registered', workspace });
+  restoreWorkspace(transaction, workspace);
   return workspace;
+}
+
+/** The id under which records remember the directory, else a new one that means no other directory to any record. */
+function freeWorkspaceId(sql: Sql, root: string): WorkspaceId {
+  const isRegistered = (id: string) => findWorkspace(sql, id) !== null;
+  const remembered = rememberedWorkspaceId(sql, root);
+  if (remembered !== null && !isRegistered(remembered)) return remembered;
+  return makeWorkspaceId(root, (id) => isRegistered(id) || recordsOfWorkspace(sql, id).length > 0);
 }
 
 function view(value: unknown): Workspace {

@@ -97,6 +97,7 @@ export const recordResume = operation({
     'unknown-workspace',
     'workspace-busy',
     'unknown-provider',
+    'prompt-unsupported',
     'provider-not-installed',
     'invalid-directory',
     'sessions-exhausted',

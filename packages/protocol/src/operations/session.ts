@@ -388,6 +388,7 @@ export const sessionResume = operation({
     'session-record-conflict',
     'workspace-busy',
     'provider-not-installed',
+    'prompt-unsupported',
     'invalid-directory',
     'sessions-exhausted',
     'spawn-failed',

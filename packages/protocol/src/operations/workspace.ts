@@ -10,7 +10,12 @@ export const workspaceRegister = operation({
   capability: null,
   params: () => z.strictObject({ root: AbsolutePath, workspaceId: WorkspaceId.optional() }),
   result: () => Workspace,
-  failures: ['invalid-workspace-root', 'duplicate-workspace-id', 'duplicate-workspace-root'],
+  failures: [
+    'invalid-workspace-root',
+    'duplicate-workspace-id',
+    'duplicate-workspace-root',
+    'session-record-conflict',
+  ],
   locks: () => [workspacesLock()],
 });
 
