@@ -72,7 +72,8 @@ export function planIdentity(
     return { kind: 'fold', dropsCurrent: current !== null && current.provider_session_id === null };
   }
   const hasOther =
-    current?.provider_session_id != null &&
+    current !== null &&
+    current.provider_session_id !== null &&
     (current.provider_session_id !== identity.id || current.provider_session_key !== identity.key);
   if (current === null || hasOther) {
     return hasRoom ? { kind: 'replace' } : { kind: 'refuse', error: 'managed-session-capacity' };

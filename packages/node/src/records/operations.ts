@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import {
   FailureError,
   RecordId,
-  SessionName,
   TaskId,
   type Params,
+  type SessionName,
   type SessionRecord,
 } from '@roost/protocol';
 import { findProvider } from '@roost/providers';

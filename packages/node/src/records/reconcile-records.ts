@@ -33,8 +33,7 @@ export function reconcileRecords(store: Store, log: Log): void {
       const { active_session_id: id, generation, name } = record;
       if (id === null) return null;
       const session = findSession(sql, id);
-      if (session === null || session.record_id !== record.id)
-        return { id, generation, name, state: 'removed' };
+      if (session?.record_id !== record.id) return { id, generation, name, state: 'removed' };
       return { ...session, state: session.status };
     }
   });

@@ -1,7 +1,13 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { addressOf, type EventBody, type Session, type SessionRecord } from '@roost/protocol';
+import {
+  addressOf,
+  type EventBody,
+  type FailureError,
+  type Session,
+  type SessionRecord,
+} from '@roost/protocol';
 import type { Daemon } from '../daemon.ts';
 import { failureOf, startTestNode, TestClient, TestHome, waitFor } from '../node-for-test.ts';
 
@@ -117,12 +123,12 @@ describe('records on a real node', () => {
     const resume = () =>
       client.call('record.resume', { recordId: first.recordId! }).then(
         ({ session }) => session,
-        (error: { failure: { code: string; details: { sessionId: string } } }) => error.failure,
+        (error: unknown) => (error as FailureError).failure,
       );
     const [one, two] = await Promise.all([resume(), resume()]);
-    const [won] = [one, two].filter((each) => 'id' in each) as Session[];
+    const won = [one, two].find((each) => 'id' in each);
     const [lost] = [one, two].filter((each) => 'code' in each);
-    expect(lost).toMatchObject({ code: 'session-record-busy', details: { sessionId: won!.id } });
+    expect(lost).toMatchObject({ code: 'session-record-busy', details: { sessionId: won?.id } });
     await waitFor(() => launches().length === 2, 'the launch of the winner');
     expect((await client.call('session.list', {})).sessions).toHaveLength(1);
   });

@@ -105,13 +105,18 @@ export class RecordRetention {
       const retirements = planRetention(listRecords(this.#store.sql), this.#policy, Date.now());
       for (let from = 0; from < retirements.length; from += BATCH) {
         await new Promise((resolve) => setImmediate(resolve));
-        if (this.#closed) return;
+        if (this.#isClosed()) return;
         gone += this.#retire(retirements.slice(from, from + BATCH));
       }
     } catch (error) {
       this.#log.warn({ err: error }, 'old records could not be forgotten');
     }
     if (gone > 0) this.#onRemoved();
+  }
+
+  /** Asked anew after each wait. */
+  #isClosed(): boolean {
+    return this.#closed;
   }
 
   #retire(batch: readonly Retirement[]): number {
