@@ -31,6 +31,13 @@ test('every code makes one or two lines without control characters, whatever the
   }
 });
 
+test('whoever is kept out by a controller hears who it is, and how to end that', () => {
+  const error = new FailureError('controller-busy', { clientName: 'hub', connectionId: 7, remainingMs: 900 });
+  expect(describeFailure(error)[1]).toBe(
+    '  hub, connection 7; roost controller   shows who; roost controller break   ends its lease',
+  );
+});
+
 test('what was not expected says what it was', () => {
   expect(describeFailure(new Error('boom'))[0]).toBe('roost: internal-error: boom');
   expect(describeFailure('text')[0]).toBe('roost: internal-error: text');

@@ -7,7 +7,8 @@ import { printable } from './printable.ts';
 
 type Hint = string | ((details: FailureDetails) => string | undefined);
 
-const HINTS: Readonly<Partial<Record<FailureCode, Hint>>> = {
+/** Every code has one: nobody is left with a refusal alone. */
+const HINTS: Readonly<Record<FailureCode, Hint>> = {
   'invalid-request': (details) => text(details, 'reason') ?? text(details, 'issues'),
   'unknown-operation': 'roost api   lists the operations',
   'unsupported-capability':
@@ -15,6 +16,17 @@ const HINTS: Readonly<Partial<Record<FailureCode, Hint>>> = {
   'unsupported-protocol':
     'roost down && roost up   restarts the node from this version; sessions go on running',
   'connections-exhausted': 'close some attached clients, or look with: roost status',
+  unauthorized: 'roost token   prints the token of this node; an observer token only looks',
+  'observer-read-only': 'the token of an operator may act: roost token',
+  'controller-busy': (details) => {
+    const holder = text(details, 'clientName');
+    const connection = text(details, 'connectionId');
+    const who =
+      holder === undefined || connection === undefined ? '' : `${holder}, connection ${connection}; `;
+    return `${who}roost controller   shows who; roost controller break   ends its lease`;
+  },
+  'controller-required': 'roost controller hold   takes it',
+  'request-timed-out': 'roost status   tells whether the node answers; the same --idempotency-key asks again',
   'connection-lost': 'try again; roost status   tells whether the node runs',
   'node-not-running': 'roost up   starts it',
   'node-unresponsive':
@@ -47,15 +59,41 @@ const HINTS: Readonly<Partial<Record<FailureCode, Hint>>> = {
   'unknown-provider': 'a command goes after --: roost run -- COMMAND',
   'provider-not-installed': 'roost doctor   shows which providers were found',
   'command-not-found': 'the node looks in the PATH it was started with; an absolute path always works',
+  'invalid-workspace-root': 'roost workspace add DIR   takes a directory that is there',
   'invalid-directory': 'choose another with --cwd DIR',
   'name-taken': 'choose another with --name, or: roost ls --all',
   'sessions-exhausted': 'roost rm NAME   forgets ended ones',
+  'records-exhausted': 'roost records ls   lists them; roost records forget NAME   makes room',
+  'spawn-failed': 'roost doctor   looks at the providers and names the log',
   'keeper-unavailable': 'roost doctor   looks at the keepers',
   'unknown-session': 'roost ls --all   lists them',
   'ambiguous-session': (details) => {
     const candidates = details.candidates;
     return Array.isArray(candidates) ? `one of: ${candidates.join(', ')}` : 'roost ls --all   lists them';
   },
+  'session-workspace-mismatch': 'roost ls --all   tells where it is',
+  'stale-generation': 'it was resumed meanwhile; roost ls   shows the run that lives',
+  'unknown-session-record': 'roost records ls   lists them',
+  'session-record-busy': 'it runs already; roost attach NAME   returns to it',
+  'session-record-not-resumable': 'roost records show NAME   tells why; roost run starts anew',
+  'session-record-conflict': 'roost records show NAME   shows it as it is now',
+  'turn-in-flight': 'roost attach NAME   shows its work; roost interrupt NAME   interrupts it',
+  'prompt-unsupported': 'roost send NAME TEXT --paste --enter   types it like a person',
+  'delivery-unprovable': 'roost prompt NAME TEXT --until written   is what this session can tell',
+  'spawn-target-mismatch': 'the state directory has another node now; try again',
+  'unknown-spawn-profile': 'roost profile ls   lists them',
+  'spawn-profile-revision-mismatch': (details) => {
+    const current = text(details, 'revision');
+    return `${current === undefined ? '' : `it is ${current}; `}roost profile ls   shows the current ones`;
+  },
+  'unsupported-spawn-capability': 'leave --require out, or choose another transport with --set transport=...',
+  'spawn-idempotency-conflict': 'choose another --idempotency-key, or repeat the first words exactly',
+  'spawn-idempotency-capacity': 'wait some minutes: settled launches make room by themselves',
+  'spawn-deadline-exceeded': 'give it longer with --deadline SECONDS',
+  'unknown-environment-profile': 'leave it out with --clear environment-profile',
+  'unknown-bundle': 'leave it out with --clear bundle',
+  'unknown-context-pack': 'leave it out with --clear context',
+  'output-gone': 'roost logs NAME   shows what is kept',
   'session-running': 'roost stop NAME   ends it',
   'session-not-running': 'roost logs NAME   shows what is kept of it',
   'session-lost': 'roost ls --all   shows what is known of it',
@@ -67,7 +105,18 @@ const HINTS: Readonly<Partial<Record<FailureCode, Hint>>> = {
 };
 
 /** Details that name what was refused, the most telling first. */
-const SUBJECTS = ['selector', 'name', 'command', 'provider', 'directory', 'root', 'workspaceId', 'operation'];
+const SUBJECTS = [
+  'selector',
+  'name',
+  'command',
+  'provider',
+  'profileId',
+  'idempotencyKey',
+  'directory',
+  'root',
+  'workspaceId',
+  'operation',
+];
 
 /** The lines for standard error. */
 export function describeFailure(error: unknown): string[] {

@@ -142,9 +142,7 @@ function readCapability(text: string): RuntimeCapability {
 }
 
 interface Schema<Value> {
-  safeParse(
-    text: string,
-  ):
+  safeParse(text: string):
     | { readonly success: true; readonly data: Value }
     | {
         readonly success: false;

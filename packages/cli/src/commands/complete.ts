@@ -3,22 +3,37 @@ import { Command } from 'commander';
 import type { CommandContext } from '../command-context.ts';
 import { COMMANDS, pickCommand } from '../command-names.ts';
 
+type Kind = 'session' | 'sessions' | 'record' | 'provider' | 'operation' | 'shell';
+
 /** What the next operand of a command is. */
-const OPERANDS: Readonly<Record<string, 'session' | 'sessions' | 'provider' | 'operation' | 'shell'>> = {
+const OPERANDS: Readonly<Record<string, Kind>> = {
   attach: 'session',
   logs: 'session',
+  prompt: 'session',
   send: 'session',
   interrupt: 'session',
   wait: 'session',
   stop: 'sessions',
   rm: 'sessions',
+  resume: 'record',
   run: 'provider',
   api: 'operation',
   completion: 'shell',
 };
-const PROVIDERS = ['claude', 'codex', 'shell'];
 const SHELLS = ['bash', 'zsh', 'fish'];
-const WORKSPACE_COMMANDS = ['add', 'ls', 'rm'];
+/** Commands of commands, and which of them take a name of what they are about. */
+const INNER_COMMANDS: Readonly<
+  Record<string, { readonly names: readonly string[]; readonly operands: Readonly<Record<string, Inner>> }>
+> = {
+  workspace: { names: ['add', 'ls', 'rm'], operands: { rm: workspaceIds } },
+  records: {
+    names: ['ls', 'show', 'rename', 'forget', 'resume'],
+    operands: { show: recordNames, rename: recordNames, forget: recordNames, resume: recordNames },
+  },
+  profile: { names: ['ls', 'show'], operands: { show: profileIds } },
+  controller: { names: ['show', 'hold', 'break'], operands: {} },
+};
+type Inner = (context: CommandContext) => Promise<readonly string[]>;
 const GLOBAL_OPTIONS = ['--home', '--no-start', '--help', '--version'];
 
 export function define(command: Command, context: CommandContext): void {
@@ -49,9 +64,12 @@ async function findCandidates(context: CommandContext, words: readonly string[])
     return [...command.options.map(({ long }) => long ?? ''), '--help', '--home', '--no-start'];
   }
   const operands = before.slice(before.indexOf(name) + 1).filter((word) => !word.startsWith('-'));
-  if (name === 'workspace') {
-    if (operands.length === 0) return WORKSPACE_COMMANDS;
-    return operands[0] === 'rm' ? workspaceIds(context) : [];
+  if (name === 'run' && ['--profile', '-p'].includes(before.at(-1) ?? '')) return profileIds(context);
+  const inner = INNER_COMMANDS[name];
+  if (inner !== undefined) {
+    const [command] = operands;
+    if (command === undefined) return inner.names;
+    return inner.operands[command]?.(context) ?? [];
   }
   const kind = OPERANDS[name];
   if (operands.length > 0 && kind !== 'sessions') return [];
@@ -60,7 +78,9 @@ async function findCandidates(context: CommandContext, words: readonly string[])
     case 'sessions':
       return sessionNames(context, name === 'rm' || name === 'logs');
     case 'provider':
-      return PROVIDERS;
+      return providerIds(context);
+    case 'record':
+      return recordNames(context);
     case 'operation': {
       const { OPERATIONS } = await import('@roost/protocol');
       return Object.keys(OPERATIONS);
@@ -83,4 +103,22 @@ async function workspaceIds(context: CommandContext): Promise<string[]> {
   const { connection } = await context.open({ mayStart: false });
   const { workspaces } = await connection.request('workspace.list', {});
   return workspaces.map(({ id }) => id);
+}
+
+async function recordNames(context: CommandContext): Promise<string[]> {
+  const { connection } = await context.open({ mayStart: false });
+  const { records } = await connection.request('record.list', {});
+  return records.map(({ name }) => name);
+}
+
+async function profileIds(context: CommandContext): Promise<string[]> {
+  const { connection } = await context.open({ mayStart: false });
+  const { profiles } = await connection.request('profile.list', {});
+  return profiles.map(({ id }) => id);
+}
+
+async function providerIds(context: CommandContext): Promise<string[]> {
+  const { connection } = await context.open({ mayStart: false });
+  const { providers } = await connection.request('provider.list', {});
+  return providers.map(({ id }) => id);
 }

@@ -22,7 +22,7 @@ export async function* examine(context: CommandContext): AsyncGenerator<Finding,
   yield* examineHome(home);
   yield* examineNativeParts();
   yield* examineNode(context);
-  yield* examineProviders(context.terminal.env);
+  yield* examineProviders(context);
   yield examineTerminal(context);
 }
 

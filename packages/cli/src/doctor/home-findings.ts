@@ -1,7 +1,8 @@
-/** The state directory: that it is there, ours alone, and short enough for a socket in it. */
+/** The state directory: that it is there, ours alone, and short enough for a socket in it; and what people may edit there. */
 import { constants } from 'node:fs';
-import { access, stat, statfs } from 'node:fs/promises';
-import { nodeSocketPath, SOCKET_PATH_BYTES_MAX } from '@roost/client';
+import { access, lstat, readFile, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { nodeSocketPath, nodeTokenPath, SOCKET_PATH_BYTES_MAX } from '@roost/client';
 import type { Finding } from './examine.ts';
 
 /** Bytes of free disk below which a busy machine soon has none. */
@@ -39,6 +40,46 @@ export async function* examineHome(home: string): AsyncGenerator<Finding, void, 
     yield { level: 'warn', subject, text: `others may look into ${home}; chmod 700 ${home}` };
   } else yield { level: 'ok', subject, text: home };
   yield await examineDisk(home);
+  yield await examineToken(nodeTokenPath(home));
+  yield await examineConfig(join(home, 'config.json'));
+}
+
+/** Whoever can read it can do everything that its owner can; a node refuses to start with one that others can read. */
+async function examineToken(path: string): Promise<Finding> {
+  const subject = 'token';
+  const found = await lstat(path).catch(() => undefined);
+  if (found === undefined)
+    return { level: 'ok', subject, text: 'not there yet; the first start of a node makes it' };
+  if (!found.isFile())
+    return { level: 'fail', subject, text: `${path} is not a file; remove it, then: roost up` };
+  if ((found.mode & 0o077) !== 0) {
+    return {
+      level: 'fail',
+      subject,
+      text: `others may read ${path}; remove it, then: roost down && roost up`,
+    };
+  }
+  return { level: 'ok', subject, text: `${path}, readable by its owner alone` };
+}
+
+/** That it is JSON; what a node does not understand in it, it names when it is started. */
+async function examineConfig(path: string): Promise<Finding> {
+  const subject = 'configuration';
+  let content: string;
+  try {
+    content = await readFile(path, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    if (code === 'ENOENT') return { level: 'ok', subject, text: 'no config.json; everything by default' };
+    return { level: 'fail', subject, text: `${path}: ${code}; chmod 600 ${path}` };
+  }
+  try {
+    JSON.parse(content);
+    return { level: 'ok', subject, text: path };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { level: 'fail', subject, text: `${path} is not JSON: ${reason}; the next start will be refused` };
+  }
 }
 
 async function examineDisk(home: string): Promise<Finding> {

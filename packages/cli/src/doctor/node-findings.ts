@@ -22,6 +22,9 @@ export async function* examineNode(context: CommandContext): AsyncGenerator<Find
     subject,
     text: `${status.nodeId}, pid ${status.pid}, at ${status.socket}${started ? ', started just now' : ''}`,
   };
+  if (status.listening.length > 0) {
+    yield { level: 'ok', subject: 'listening', text: `beside the socket at ${status.listening.join(', ')}` };
+  }
   if (status.version !== VERSION) {
     yield {
       level: 'warn',

@@ -1,22 +1,34 @@
-/** The agent programs on this PATH, with the version that each reports. The node looks in the PATH it was started with. */
+/** The agent programs that the node finds, with the version that each reports where it is on our PATH, too. */
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import type { CommandContext } from '../command-context.ts';
 import type { Finding } from './examine.ts';
 
-const AGENT_PROGRAMS = ['claude', 'codex'];
 /** Milliseconds; agents that are scripts take a second or two to say their version. */
 const VERSION_WAIT_MS = 10_000;
 
-export async function* examineProviders(
-  env: Readonly<Record<string, string | undefined>>,
-): AsyncGenerator<Finding, void, void> {
-  for (const program of AGENT_PROGRAMS) {
-    const subject = `provider ${program}`.slice(0, 15);
-    const path = await findProgram(program, env.PATH ?? '');
+/** Nothing when there is no node to ask: that has been said already. */
+export async function* examineProviders(context: CommandContext): AsyncGenerator<Finding, void, void> {
+  const providers = await context
+    .node()
+    .then((connection) => connection.request('provider.list', {}))
+    .then(
+      (answer) => answer.providers,
+      () => [],
+    );
+  const searchPath = context.terminal.env.PATH ?? '';
+  for (const { id, displayName, installed } of providers) {
+    const subject = `provider ${id}`.slice(0, 15);
+    if (!installed) {
+      const text = `${displayName} was not found by the node, which looks in the PATH it was started with`;
+      yield { level: 'warn', subject, text };
+      continue;
+    }
+    const path = await findProgram(id, searchPath);
     if (path === undefined) {
-      yield { level: 'warn', subject, text: `not found on PATH; roost run ${program}   will be refused` };
+      yield { level: 'ok', subject, text: displayName };
       continue;
     }
     const version = await readVersion(path);
