@@ -228,8 +228,8 @@ describe('a launch by spec', () => {
       ({ body }) => body.kind === 'session-removed' || body.kind === 'record-removed',
     );
     expect(ofLate.length).toBeLessThanOrEqual(2);
+    const { pid } = await connection.request('node.status', {});
     connection.close();
-    const pid = await roost.nodePid();
     await roost.ok(['down']);
     await waitFor('the node to end', () => !isAlive(pid));
   });
