@@ -7,11 +7,15 @@ export function eventOperations(journal: Journal): Pick<Handlers, 'events.read' 
     'events.read': ({ after, limit }) => {
       const { floor, last } = journal.range();
       const from = after >= 0 ? after : Math.max(0, last + after);
-      return { events: journal.read(from, limit), floor, last };
+      return { events: journal.read(from, limit).map((stored) => stored.event()), floor, last };
     },
-    'events.subscribe': ({ after }, caller) => {
-      caller.followEvents(after);
-      return { last: journal.range().last };
+
+    'events.subscribe': ({ after, incarnation }, { lanes }) => {
+      const { floor, last } = journal.range();
+      const resyncRequired = !journal.continues({ after, incarnation });
+      if (resyncRequired) lanes.resyncEvents(floor, last);
+      else lanes.followEvents(after);
+      return { last, floor, resyncRequired };
     },
   };
 }
