@@ -76,7 +76,8 @@ export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOp
   };
 
   return {
-    'session.spawn': (request) => spawnSession({ ...scene, removed: () => void removals.clean() }, request),
+    'session.spawn': (request, caller) =>
+      spawnSession({ ...scene, caller, removed: () => void removals.clean() }, request),
 
     'session.list': ({ includeEnded, withUsage }) => {
       const rows = listSessions(store.sql, includeEnded, SESSIONS_LISTED_MAX + 1);

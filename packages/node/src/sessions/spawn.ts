@@ -1,6 +1,8 @@
 // Starting a session as a person asks for it: a directory, a provider or a command. What fails stays visible as a failed session.
 import { randomUUID } from 'node:crypto';
-import { FailureError, type Session, type SpawnRequest } from '@roost/protocol';
+import { FailureError, ProviderId, type Session, type SpawnRequest } from '@roost/protocol';
+import type { Caller } from '../control/handlers.ts';
+import { mayUse } from '../control/visible.ts';
 import { Deadline } from '../spawn/deadline.ts';
 import { makesRecord } from '../records/new-record.ts';
 import { startSession, type StartScene } from '../spawn/start-session.ts';
@@ -9,6 +11,7 @@ import { planSession, type LaunchSource } from './launch.ts';
 
 export interface SpawnScene extends StartScene {
   readonly source: LaunchSource;
+  readonly caller: Pick<Caller, 'projection'>;
 }
 
 export async function spawnSession(scene: SpawnScene, request: SpawnRequest): Promise<Session> {
@@ -19,6 +22,8 @@ export async function spawnSession(scene: SpawnScene, request: SpawnRequest): Pr
     location.directory,
     scene.source,
   );
+  // Whoever could not see the session does not start it.
+  mayUse(scene.caller, ProviderId, launch.provider);
   const given = request.launch.kind === 'provider' ? request.launch.arguments : [];
   return startSession(scene, {
     launch,

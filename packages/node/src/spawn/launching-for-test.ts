@@ -142,7 +142,10 @@ export class LaunchBench {
   }
 
   spawn(request: Record<string, unknown>): Promise<Session> {
-    return spawnSession(this.#scene, SpawnRequest.parse({ directory: workOf(this.home), ...request }));
+    return spawnSession(
+      { ...this.#scene, caller: callerOf({}) },
+      SpawnRequest.parse({ directory: workOf(this.home), ...request }),
+    );
   }
 
   /** How many of everything that a launch stores. */
