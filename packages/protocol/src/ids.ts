@@ -48,11 +48,12 @@ export const SessionName = z
   .brand<'SessionName'>();
 export type SessionName = z.infer<typeof SessionName>;
 
-/** An absolute path on the node's machine, without NUL, at most 32,768 bytes. */
+/** An absolute path on the node's machine, without control characters, at most 32,768 bytes. */
 export const AbsolutePath = z
   .string()
   .refine((path) => path.startsWith('/') || /^[A-Za-z]:[\\/]/.test(path), 'the path must be absolute')
-  .refine((path) => !path.includes('\0'), 'the path must not contain NUL')
+  // One of them is a line break in every list, log and prompt that names the path.
+  .refine((path) => !/\p{Cc}/u.test(path), 'the path must not contain control characters')
   .refine((path) => new TextEncoder().encode(path).length <= PATH_BYTES_MAX, 'the path is too long');
 export type AbsolutePath = z.infer<typeof AbsolutePath>;
 

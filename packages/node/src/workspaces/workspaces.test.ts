@@ -78,6 +78,43 @@ describe('workspaces', () => {
     expect(await register('relative')).toBe('invalid-request');
   });
 
+  it('are refused by their id before their directory, when both are taken', async () => {
+    const { id } = await client.call('workspace.register', { root: project });
+    expect(await failureOf(client.call('workspace.register', { root: project, workspaceId: id }))).toBe(
+      'duplicate-workspace-id',
+    );
+  });
+
+  it.each([
+    ['a line break', '/tmp/project\n'],
+    ['an escape', '/tmp/\u001b[2J'],
+    ['more bytes than a path may have', `/${'x'.repeat(32_768)}`],
+    ['what is no text', { bytes: [0xff, 0xfe] }],
+  ])('with %s in their root are refused before anybody looks there', async (_, root) => {
+    const before = await client.call('node.status', {});
+    const registering = client.call('workspace.register', { root: root as string });
+    expect(await failureOf(registering)).toBe('invalid-request');
+    const after = await client.call('node.status', {});
+    expect(after.lastEventSequence).toBe(before.lastEventSequence);
+    expect(after.workspaces).toBe(0);
+  });
+
+  it('tell each change in order, and the last one may go too', async () => {
+    const { lastEventSequence: after } = await client.call('node.status', {});
+    const one = await client.call('workspace.register', { root: project });
+    const two = await client.call('workspace.register', { root: join(project, 'src') });
+    await client.call('workspace.unregister', { workspaceId: two.id });
+    await client.call('workspace.unregister', { workspaceId: one.id });
+    expect(await client.call('workspace.list', {})).toEqual({ workspaces: [] });
+    const { events } = await client.call('events.read', { after });
+    expect(events.map(({ sequence, body }) => [sequence - after, body])).toEqual([
+      [1, { kind: 'workspace-registered', workspace: one }],
+      [2, { kind: 'workspace-registered', workspace: two }],
+      [3, { kind: 'workspace-unregistered', workspaceId: two.id }],
+      [4, { kind: 'workspace-unregistered', workspaceId: one.id }],
+    ]);
+  });
+
   it('are found around the directory of a session, and made of its git tree when there is none', async () => {
     mkdirSync(join(project, '.git'));
     const spawn = (directory: string) =>

@@ -36,11 +36,11 @@ export function workspaceOperations(
       if (location === null) throw new FailureError('invalid-workspace-root', { root });
       return store.transact((transaction) => {
         const { sql } = transaction;
-        const there = findByRoot(sql, location.directory);
-        if (there !== null) throw new FailureError('duplicate-workspace-root', { workspaceId: there.id });
         if (workspaceId !== undefined && findWorkspace(sql, workspaceId) !== null) {
           throw new FailureError('duplicate-workspace-id', { workspaceId });
         }
+        const there = findByRoot(sql, location.directory);
+        if (there !== null) throw new FailureError('duplicate-workspace-root', { workspaceId: there.id });
         if (workspaceId !== undefined) checkWorkspaceRoot(sql, workspaceId, location.directory);
         return insert(transaction, location.directory, location, workspaceId);
       });
@@ -80,7 +80,7 @@ export function countWorkspaces(sql: Sql): number {
   return z.object({ count: z.int() }).parse(sql.get('SELECT count(*) AS count FROM workspaces')).count;
 }
 
-function listWorkspaces(sql: Sql): Workspace[] {
+export function listWorkspaces(sql: Sql): Workspace[] {
   return sql.all(`${SELECT} ORDER BY id`).map(view);
 }
 
