@@ -4,11 +4,12 @@ import { attackCount } from '../support/counts.ts';
 import { LaneViewer } from '../support/lane-viewer.ts';
 import { connectTo } from '../support/node-client.ts';
 import { MIB, openDescriptors, residentBytes } from '../support/process-facts.ts';
-import { HANDSHAKE, HELLO, openRaw, webSocketFrame } from '../support/raw-web-socket.ts';
+import { HANDSHAKE, HELLO, openRaw, openReady, webSocketFrame } from '../support/raw-web-socket.ts';
 import { RoostHome } from '../support/roost-home.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const CYCLES = attackCount(200, 25);
+/** Five connections of the node and one of a keeper each. */
+const CYCLES = attackCount(1_000, 25);
 /** Commands that are killed in a terminal: each is a process of its own. */
 const KILLED_COMMANDS = attackCount(20, 2);
 /** After a warm-up of as many cycles; what is measured is a few MiB of garbage that was not collected yet. */
@@ -26,17 +27,22 @@ describe('connecting and vanishing in a loop', () => {
       'node.status': {},
       'session.wait': { sessionId: id, waitMs: 60_000 },
       'events.subscribe': { after: 0 },
+      'controller.acquire': { takeOver: true },
     };
-    /** Each leaves at another moment: unheard, in the handshake, amid a request, subscribed, attached. */
+    /** Each leaves at another moment: unheard, amid the handshake, amid a request, subscribed, with the lease, attached. */
     const cycle = async (): Promise<void> => {
       (await openRaw(nodeSocket)).destroy();
+      const halfway = await openRaw(nodeSocket);
+      halfway.write(HANDSHAKE);
+      halfway.write(webSocketFrame(HELLO));
+      await new Promise((resolve) => halfway.once('data', resolve));
+      halfway.destroy();
       for (const operation of Object.keys(requests)) {
-        const socket = await openRaw(nodeSocket);
-        socket.write(HANDSHAKE);
-        socket.write(webSocketFrame(HELLO));
+        const socket = await openReady(nodeSocket);
         const params = requests[operation];
         socket.write(webSocketFrame(JSON.stringify({ kind: 'request', id: 1, operation, params })));
-        await new Promise((resolve) => socket.once('data', resolve));
+        socket.resume();
+        if (operation !== 'session.wait') await new Promise((resolve) => socket.once('data', resolve));
         socket.destroy();
       }
       const viewer = new LaneViewer(
@@ -49,7 +55,11 @@ describe('connecting and vanishing in a loop', () => {
     const settled = () =>
       waitFor('only this connection to be left', async () => {
         const { connections } = await connection.request('node.status', {});
-        return connections.open === 1 && (await roost.session('job')).attachedClients === 0;
+        return (
+          connections.open === 1 &&
+          connections.unauthenticated === 0 &&
+          (await roost.session('job')).attachedClients === 0
+        );
       });
 
     for (let count = 0; count < CYCLES; count += 1) await cycle();

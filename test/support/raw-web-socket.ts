@@ -1,7 +1,11 @@
 /** A WebSocket client that obeys nothing: it sends whatever bytes it is given, and reads only when told to. */
 import { randomBytes } from 'node:crypto';
-import { createConnection, type Socket } from 'node:net';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createConnection, type Socket } from 'node:net';
+import { dirname, join } from 'node:path';
+import { PROTOCOL_MAX, PROTOCOL_MIN } from '@roost/protocol';
+import { makeProof, parseToken } from '@roost/protocol/node';
 
 export const HANDSHAKE =
   'GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
@@ -9,8 +13,10 @@ export const HANDSHAKE =
 
 export const HELLO = JSON.stringify({
   kind: 'hello',
-  protocol: { min: 1, max: 1 },
-  capabilities: ['event-journal-v1'],
+  role: 'operator',
+  nonce: '5a'.repeat(32),
+  protocol: { min: PROTOCOL_MIN, max: PROTOCOL_MAX },
+  capabilities: ['event-journal-v1', 'provider-id.open-v1'],
   client: { name: 'raw', version: '0' },
 });
 
@@ -41,18 +47,37 @@ export async function openRaw(path: string): Promise<Socket> {
   return socket;
 }
 
-/** Through the handshake and the welcome. Reads nothing afterwards. */
-export async function openWelcomed(path: string): Promise<Socket> {
+/** Has proved the token that lies beside the socket. Reads nothing afterwards. */
+export async function openReady(path: string): Promise<Socket> {
   const socket = await openRaw(path);
   socket.write(HANDSHAKE);
   socket.write(webSocketFrame(HELLO));
   let seen = '';
   for await (const [chunk] of on(socket)) {
     seen += chunk.toString('latin1');
-    if (seen.includes('"welcome"')) break;
+    const challenge = /\{"kind":"challenge".*?"proof":"[0-9a-f]{64}"\}/.exec(seen)?.[0];
+    if (challenge !== undefined) {
+      seen = '';
+      socket.write(webSocketFrame(authenticate(challenge, path)));
+    }
+    if (seen.includes('"kind":"ready"')) break;
   }
   socket.pause();
   return socket;
+}
+
+function authenticate(challenge: string, path: string): string {
+  const token = parseToken(readFileSync(join(dirname(path), 'node.token'), 'utf8'));
+  if (token === null) throw new Error('no token');
+  const { selection } = JSON.parse(challenge) as { selection: string };
+  const proof = makeProof({
+    token,
+    role: 'operator',
+    direction: 'client',
+    hello: Buffer.from(HELLO),
+    selection: Buffer.from(selection),
+  });
+  return JSON.stringify({ kind: 'authenticate', proof });
 }
 
 async function* on(socket: Socket): AsyncGenerator<[Buffer]> {

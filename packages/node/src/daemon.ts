@@ -23,6 +23,8 @@ import { OutcomeWriter } from './store/outcome-writer.ts';
 import { PipeOutput } from './sessions/pipe-output.ts';
 import { Removals } from './sessions/removals.ts';
 import { sessionOperations } from './sessions/sessions.ts';
+import { ProviderCatalog } from './snapshot/provider-catalog.ts';
+import { snapshotOperations } from './snapshot/snapshot.ts';
 import { SpawnLedger } from './spawn/ledger.ts';
 import { spawnOperations } from './spawn/operations.ts';
 import { SpawnProfiles } from './spawn/profiles.ts';
@@ -130,6 +132,7 @@ async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daem
   const handlers: Handlers = {
     ...nodeOperations({ ...scene, server: () => server.counters, requestStop }),
     ...controllerOperations(lease),
+    ...snapshotOperations({ ...scene, lease, profiles, providers: new ProviderCatalog(options.environment) }),
     ...workspaceOperations(store),
     ...sessionOperations({
       ...scene,

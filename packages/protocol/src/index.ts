@@ -23,6 +23,7 @@ export * from './screen-frame.ts';
 export * from './session-record.ts';
 export * from './session.ts';
 export * from './spawn-spec.ts';
+export * from './state-view.ts';
 export * from './terminal-frames.ts';
 export * from './terminal-reset.ts';
 export * from './terminal-size.ts';

@@ -174,26 +174,37 @@ export function environmentOf(row: Pick<SessionRow, 'environment_profile'>): Env
     : EnvironmentReceipt.parse(JSON.parse(row.environment_profile));
 }
 
+/** A session as clients see it: the row, and what its keeper told last. */
+export function sessionView(row: SessionRow, child: ChildState | null): Session {
+  return withChild(storedView(row), child);
+}
+
 /**
- * A session as clients see it: the row, and what its keeper told last. An end that was told but is not stored yet (its last
- * output comes first) shows already: a list must not call an ended session running.
+ * What changes by the second, laid over what is stored. An end that was told but is not stored yet (its last output comes first)
+ * shows already: a list must not call an ended session running.
  */
-export function sessionView(stored: SessionRow, child: ChildState | null): Session {
-  const exit = isLive(stored) ? (child?.exit ?? null) : null;
-  const row: SessionRow =
-    exit === null
-      ? stored
-      : {
-          ...stored,
-          status: 'exited',
-          ended_at: exit.endedAt,
-          exit_code: exit.exitCode,
-          exit_signal: exit.exitSignal,
-          end_reason: stored.stop_requested === 1 ? 'stopped' : null,
-        };
-  const size =
-    child?.size ??
-    (row.columns === null || row.rows === null ? null : { columns: row.columns, rows: row.rows });
+export function withChild(session: Session, child: ChildState | null): Session {
+  if (child === null) return session;
+  const shown: Session = {
+    ...session,
+    size: session.transport === 'pty' ? (child.size ?? session.size) : null,
+    title: child.title ?? session.title,
+  };
+  if (!isLive(session)) return shown;
+  const { exit } = child;
+  if (exit === null) return { ...shown, attachedClients: child.attachedClients };
+  return {
+    ...shown,
+    status: 'exited',
+    endedAt: new Date(exit.endedAt).toISOString(),
+    exitCode: exit.exitCode,
+    exitSignal: exit.exitSignal,
+    endReason: session.status === 'stopping' ? 'stopped' : null,
+  };
+}
+
+export function storedView(row: SessionRow): Session {
+  const { columns, rows } = row;
   return {
     id: row.id,
     recordId: row.record_id,
@@ -207,14 +218,14 @@ export function sessionView(stored: SessionRow, child: ChildState | null): Sessi
     command: z.array(z.string()).parse(JSON.parse(row.command)),
     keeperId: row.keeper_id,
     pid: row.pid,
-    size: row.transport === 'pty' ? size : null,
-    title: child?.title ?? row.title,
+    size: row.transport === 'pty' && columns !== null && rows !== null ? { columns, rows } : null,
+    title: row.title,
     createdAt: new Date(row.created_at).toISOString(),
     endedAt: row.ended_at === null ? null : new Date(row.ended_at).toISOString(),
     exitCode: row.exit_code,
     exitSignal: row.exit_signal,
     endReason: row.end_reason,
-    attachedClients: isLive(row) ? (child?.attachedClients ?? 0) : 0,
+    attachedClients: 0,
     usage: null,
   };
 }
