@@ -152,10 +152,12 @@ describe('a peer that knows less', () => {
   });
 
   it('of removals is told of those of its own, and of no others', async () => {
+    const hidden = await launch('shell', 'hidden');
+    const mine = await launch('claude', 'mine');
     const peer = await peerWithout('provider-id.open-v1');
     const after = await last();
     await peer.call('events.subscribe', { after });
-    for (const { session, recordId } of [other, known]) {
+    for (const { session, recordId } of [hidden, mine]) {
       await client.call('session.stop', { ...session, force: true });
       await client.call('record.forget', { recordId });
     }
@@ -164,12 +166,12 @@ describe('a peer that knows less', () => {
     const removals = peer.events.filter(({ body }) => body.kind.endsWith('-removed'));
     expect(removals.map(({ body }) => body)).toEqual(
       expect.arrayContaining([
-        { kind: 'session-removed', sessionId: known.session.sessionId, provider: 'claude' },
-        { kind: 'record-removed', recordId: known.recordId, provider: 'claude' },
+        { kind: 'session-removed', sessionId: mine.session.sessionId, provider: 'claude' },
+        { kind: 'record-removed', recordId: mine.recordId, provider: 'claude' },
       ]),
     );
     expect(removals).toHaveLength(2);
-    expect(JSON.stringify(peer.events)).not.toContain(other.recordId);
+    expect(JSON.stringify(peer.events)).not.toContain(hidden.recordId);
     peer.close();
   });
 });
