@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { KeeperId, RecordId, SessionId, SessionName, WorkspaceId } from '@roost/protocol';
+import { beginIncarnation } from '../node-identity.ts';
 import { openDatabase } from '../store/open-database.ts';
 import { Store } from '../store/store.ts';
 import { newSessionRow, type NewSession } from './new-session-row.ts';
@@ -39,6 +40,7 @@ const insert = (session: NewSession) => {
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'roost-rows-'));
   store = new Store(openDatabase(join(directory, 'node.db')));
+  beginIncarnation(store, 'test');
 });
 afterEach(() => {
   vi.restoreAllMocks();
