@@ -75,7 +75,8 @@ const HINTS: Readonly<Record<FailureCode, Hint>> = {
   'stale-generation': 'it was resumed meanwhile; roost ls   shows the run that lives',
   'unknown-session-record': 'roost records ls   lists them',
   'session-record-busy': 'it runs already; roost attach NAME   returns to it',
-  'session-record-not-resumable': 'roost records show NAME   tells why; roost run starts anew',
+  'session-record-not-resumable':
+    'roost records show NAME   tells what is known of it; roost run   starts anew',
   'session-record-conflict': 'roost records show NAME   shows it as it is now',
   'turn-in-flight': 'roost attach NAME   shows its work; roost interrupt NAME   interrupts it',
   'prompt-unsupported': 'roost send NAME TEXT --paste --enter   types it like a person',
@@ -127,7 +128,10 @@ export function describeFailure(error: unknown): string[] {
   }
   const first = `roost: ${failure.code}: ${printable(failure.message)}`;
   const details = failure.details ?? {};
-  const subject = SUBJECTS.map((key) => text(details, key)).find((value) => value !== undefined);
+  // Of a session or record, its workspace is a part of the address.
+  const isInside = details.sessionId !== undefined || details.recordId !== undefined;
+  const keys = isInside ? SUBJECTS.filter((key) => key !== 'workspaceId') : SUBJECTS;
+  const subject = keys.map((key) => text(details, key)).find((value) => value !== undefined);
   const second = [subject, hintFor(failure)].filter((part) => part !== undefined).join(': ');
   return second === '' ? [first] : [first, `  ${printable(second)}`];
 }

@@ -48,10 +48,7 @@ export function define(command: Command, context: CommandContext): void {
         signal,
         onHeld: (controller) => {
           if (options.json === true) context.printJson({ controller });
-          else
-            context.print(
-              `${printable(describeController(controller))} holds the lease; Ctrl-C gives it back`,
-            );
+          else context.print(`connection ${controller.connectionId} holds the lease; Ctrl-C gives it back`);
         },
       });
     });
