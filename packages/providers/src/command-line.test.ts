@@ -11,7 +11,7 @@ function plan(
   id: string,
   session: SessionChoice,
   given: string[],
-  { prompt = null as string | null, transport = 'pty' as 'pty' | 'pipe' } = {},
+  { prompt = null, transport = 'pty' }: { prompt?: string | null; transport?: 'pty' | 'pipe' } = {},
 ) {
   const provider = findProvider(id)!;
   return planArguments(provider.transports[transport], provider.commandLine, {

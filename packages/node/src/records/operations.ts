@@ -18,7 +18,7 @@ import type { Transaction } from '../store/store.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { locateRecord, selectRecord } from './locate-record.ts';
 import { newRecordRow } from './new-record.ts';
-import { touched } from './record-policy.ts';
+import { providerFacts, touched } from './record-policy.ts';
 import {
   changeRecord,
   findRecord,
@@ -119,6 +119,9 @@ function indexSession(
   const workspace = findWorkspace(sql, workspaceId);
   if (workspace === null) throw new FailureError('unknown-workspace', { workspaceId });
   if (findProvider(provider) === null) throw new FailureError('unknown-provider', { provider });
+  if (!providerFacts(provider, 'pty').canResume) {
+    throw new FailureError('invalid-request', { issues: ['provider: has no sessions of its own'] });
+  }
   const known = recordWithProviderSession(sql, providerSession);
   if (known !== null) {
     if (known.provider === provider && known.workspace_id === workspaceId) return recordView(known);

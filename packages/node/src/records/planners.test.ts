@@ -44,7 +44,11 @@ describe('a record follows its run', () => {
     facts = { canIdentify: true, canResume: true },
     run: Partial<Parameters<typeof planRecord>[1]> = {},
   ) =>
-    planRecord(from, { id: session, generation: 1, name: from.name, state, ...run }, { ...facts, now: 500 });
+    planRecord(
+      from,
+      { id: session, generation: 1, name: from.name, state, resumeRefused: false, ...run },
+      { ...facts, now: 500 },
+    );
   const raw = { canIdentify: false, canResume: false };
 
   it.each([
@@ -87,6 +91,36 @@ describe('a record follows its run', () => {
       generation: 2,
       last_error: null,
     });
+  });
+
+  it('with a label of its own when the provider would not run it on', () => {
+    const live = record({ ...known, state: 'live' });
+    expect(follow(live, 'exited', undefined, { resumeRefused: true })).toMatchObject({
+      state: 'dormant',
+      last_error: 'provider-resume-rejected',
+    });
+  });
+
+  it('with the error of before until it is proven to run, and after a clean end', () => {
+    const lost = record({ ...known, state: 'live', last_error: 'keeper-died' });
+    expect(follow(lost, 'starting')).toBeNull();
+    expect(follow(lost, 'exited')).toMatchObject({ state: 'dormant', last_error: 'keeper-died' });
+    expect(follow(lost, 'running')).toMatchObject({ state: 'live', last_error: null });
+  });
+
+  it('back to life when a run that was thought lost is there after all', () => {
+    const rests = record({ ...known, state: 'dormant', active_session_id: null, last_error: 'keeper-died' });
+    expect(follow(rests, 'running')).toMatchObject({
+      state: 'live',
+      active_session_id: session,
+      last_error: null,
+    });
+  });
+
+  it('in its name', () => {
+    const live = record({ ...known, state: 'live' });
+    const name = SessionName.parse('second');
+    expect(follow(live, 'running', undefined, { name })).toMatchObject({ name, state: 'live' });
   });
 
   it('and no news of an earlier run, or of another one, changes it', () => {
@@ -163,6 +197,16 @@ describe('an identity that is told', () => {
     const live = record({ ...known, state: 'live' });
     expect(plan(live, live)).toEqual({ kind: 'unchanged' });
     expect(plan(live, live, { ...told, transcriptPath: '/t' })).toEqual({ kind: 'take' });
+  });
+
+  it('is taken, and folds, also where there is no room for another record', () => {
+    const full = { canIdentify: true, hasRoom: false };
+    expect(plan(base, null, told, full)).toEqual({ kind: 'take' });
+    expect(plan(base, old, told, full)).toEqual({ kind: 'fold', dropsCurrent: true });
+  });
+
+  it('ends the conflict of a record that is told its own again', () => {
+    expect(plan(record({ ...known, state: 'unavailable' }), null)).toEqual({ kind: 'take' });
   });
 
   it('of another session of the provider makes another record, while there is room', () => {

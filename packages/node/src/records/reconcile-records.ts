@@ -33,8 +33,10 @@ export function reconcileRecords(store: Store, log: Log): void {
       const { active_session_id: id, generation, name } = record;
       if (id === null) return null;
       const session = findSession(sql, id);
-      if (session?.record_id !== record.id) return { id, generation, name, state: 'removed' };
-      return { ...session, state: session.status };
+      if (session?.record_id !== record.id) {
+        return { id, generation, name, state: 'removed', resumeRefused: false };
+      }
+      return { ...session, state: session.status, resumeRefused: false };
     }
   });
   if (repaired > 0) log.warn({ repaired }, 'records did not agree with their sessions and were repaired');

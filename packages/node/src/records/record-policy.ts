@@ -35,6 +35,8 @@ export interface Run {
   readonly generation: number;
   readonly name: SessionName;
   readonly state: SessionStatus | 'removed';
+  /** Its provider would not run the session on. */
+  readonly resumeRefused: boolean;
 }
 
 /** null: the record stays as it is. */
@@ -51,7 +53,7 @@ export function planRecord(
     return touched(record, now, {
       active_session_id: null,
       state: detachedState(record, canResume),
-      last_error: endError(run.state) ?? record.last_error,
+      last_error: endError(run) ?? record.last_error,
     });
   }
   if (record.active_session_id !== null && !isActive) return null;
@@ -97,7 +99,8 @@ function isLiveState(state: Run['state']): boolean {
   return state !== 'removed' && LIVE_STATUSES.includes(state);
 }
 
-function endError(state: Run['state']): RecordRow['last_error'] {
+function endError({ state, resumeRefused }: Run): RecordRow['last_error'] {
+  if (resumeRefused) return 'provider-resume-rejected';
   switch (state) {
     case 'failed':
       return 'provider-runtime-failed';

@@ -14,6 +14,7 @@ import { failureOf, startTestNode, TestClient, TestHome, waitFor } from '../node
 /** An agent that writes its arguments down and then waits, or does what its prompt says. */
 const AGENT = `#!/bin/sh
 printf '%s\\n' "$*" >> "$HOME/launches"
+case "$*" in *refused*) exit 1 ;; esac
 echo ready
 exec cat
 `;
@@ -211,6 +212,37 @@ describe('records on a real node', () => {
     const { session } = await client.call('record.resume', { recordId: record.id });
     expect(session).toMatchObject({ generation: 1, name: 'found' });
     await waitFor(() => launches()[0] === '--resume provider-session-42', 'the launch');
+  });
+
+  it('says so when its provider does not run the session on, and leaves no run', async () => {
+    const { id: workspaceId } = await client.call('workspace.register', { root: work });
+    const { id: recordId } = await client.call('record.index', {
+      workspaceId,
+      provider: 'claude',
+      providerSession: { key: 'session-id', id: 'refused-1' },
+      name: 'found',
+    });
+    const { session } = await client.call('record.resume', { recordId });
+    expect(await client.call('session.wait', { sessionId: session.id, waitMs: 20_000 })).toMatchObject({
+      status: 'exited',
+      exitCode: 1,
+    });
+    await waitFor(async () => (await recordOf(session)).activeSession === null, 'the end to be stored');
+    expect(await recordOf(session)).toMatchObject({
+      state: 'dormant',
+      lastError: 'provider-resume-rejected',
+    });
+    expect((await client.call('session.list', {})).sessions).toEqual([]);
+    expect(
+      await failureOf(
+        client.call('record.index', {
+          workspaceId,
+          provider: 'shell',
+          providerSession: { key: 'session-id', id: 'x' },
+          name: 'x',
+        }),
+      ),
+    ).toBe('invalid-request');
   });
 
   it('is forgotten with its ended sessions, never while a run lives', async () => {

@@ -127,5 +127,11 @@ export const sessionReportIdentity = operation({
   params: () => SessionAddress.extend({ providerSession: ProviderSession }),
   /** The record that the session belongs to from now on. */
   result: () => SessionRecord,
-  failures: ['unknown-session', 'session-workspace-mismatch', 'stale-generation', 'session-not-running'],
+  failures: [
+    'unknown-session',
+    'session-workspace-mismatch',
+    'stale-generation',
+    'session-not-running',
+    'unknown-session-record',
+  ],
 });
