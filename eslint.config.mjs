@@ -110,6 +110,8 @@ export default tseslint.config(
   {
     files: ['**/*.mjs'],
     extends: [js.configs.recommended, tseslint.configs.disableTypeChecked],
-    languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } },
+    languageOptions: {
+      globals: { process: 'readonly', console: 'readonly', URL: 'readonly', Buffer: 'readonly' },
+    },
   },
 );
