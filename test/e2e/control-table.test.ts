@@ -27,7 +27,7 @@ describe('over the wire', () => {
     });
   const outcome = async (connection: NodeConnection, name: OperationName, lease?: 'brief' | 'held') => {
     try {
-      await connection.request(name, (samples[name] ?? {}) as never, {
+      await connection.request(name, samples[name] ?? {}, {
         ...(lease && { lease }),
         timeoutMs: 20_000,
       });
@@ -120,14 +120,14 @@ describe('over the wire', () => {
       expect(await outcome(other, name, 'brief'), name).toBe('controller-busy');
     }
     expect(await truth()).toEqual(before);
-    expect(await outcome(holder, 'session.interrupt')).toBe('done');
+    expect(await outcome(holder, 'session.resize')).toBe('done');
   });
 
   it('a takeover is an event that everybody sees, and turns the roles round', async () => {
     const { sequence } = await truth();
     await other.request('controller.acquire', { takeOver: true });
-    expect(await outcome(holder, 'session.interrupt', 'held')).toBe('controller-required');
-    expect(await outcome(other, 'session.interrupt')).toBe('done');
+    expect(await outcome(holder, 'session.resize', 'held')).toBe('controller-required');
+    expect(await outcome(other, 'session.resize')).toBe('done');
     const { events } = await observer.request('events.read', { after: sequence });
     expect(events.map(({ body }) => body)).toEqual([
       {

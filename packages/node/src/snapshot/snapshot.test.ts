@@ -2,7 +2,15 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { addressOf, StateView, type NodeEvent, type NodeSnapshot, type Session } from '@roost/protocol';
+import {
+  addressOf,
+  applyEvent,
+  emptyState,
+  type NodeEvent,
+  type NodeSnapshot,
+  type Session,
+  type StateView,
+} from '@roost/protocol';
 import type { Daemon } from '../daemon.ts';
 import { startTestNode, TestClient, TestHome, waitFor } from '../node-for-test.ts';
 
@@ -69,16 +77,14 @@ describe('a snapshot', () => {
   };
   const allEvents = async () => (await client.call('events.read', { after: 0 })).events;
   const replay = (events: readonly NodeEvent[]) => {
-    const view = new StateView({ sequence: 0, workspaces: [], sessions: [], records: [], spawnProfiles: [] });
-    for (const event of events) view.apply(event);
-    return view;
+    const state = emptyState();
+    for (const event of events) applyEvent(state, event);
+    return state;
   };
-  const partsOf = (view: StateView) =>
-    parts({
-      workspaces: [...view.workspaces.values()],
-      sessions: [...view.sessions.values()],
-      records: [...view.records.values()],
-    });
+  const values = <Value>(things: ReadonlyMap<string, { value: Value }>) =>
+    [...things.values()].map(({ value }) => value);
+  const partsOf = ({ workspaces, sessions, records }: StateView) =>
+    parts({ workspaces: values(workspaces), sessions: values(sessions), records: values(records) });
 
   beforeEach(async () => {
     home = new TestHome();

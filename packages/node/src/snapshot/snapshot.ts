@@ -1,6 +1,14 @@
 // The whole node at one moment. What is durable comes from the fold of the events that were committed, so a snapshot and the events
 // after it never disagree; what changes by the second is laid over it. Nothing is read, nothing waits.
-import { LIVE_STATUSES, StateView, type NodeSnapshot, type Session } from '@roost/protocol';
+import {
+  applyEvent,
+  LIVE_STATUSES,
+  stateAt,
+  type NodeSnapshot,
+  type Session,
+  type StateView,
+  type Versioned,
+} from '@roost/protocol';
 import type { ControllerLease } from '../control/controller-lease.ts';
 import type { Handlers } from '../control/handlers.ts';
 import type { Journal } from '../events/journal.ts';
@@ -25,14 +33,15 @@ export interface SnapshotScene {
 
 /** The fold of everything so far, kept up with every commit from now on. */
 export function followState(store: Store, journal: Journal, profiles: SpawnProfiles): StateView {
-  const state = new StateView({
+  const state = stateAt({
     sequence: journal.range().last,
+    controller: null,
     workspaces: listWorkspaces(store.sql),
     sessions: listSessions(store.sql, true, -1).map(storedView),
     records: listRecords(store.sql).map(recordView),
     spawnProfiles: profiles.summaries(),
   });
-  store.onEvent((event) => state.apply(event));
+  store.onEvent((event) => void applyEvent(state, event));
   return state;
 }
 
@@ -46,17 +55,23 @@ export function snapshotOperations(scene: SnapshotScene): Pick<Handlers, 'node.s
 
   return {
     'node.snapshot': ({ changedAfter }): NodeSnapshot => {
-      const delta = changedAfter === undefined ? null : state.changedAfter(changedAfter);
+      const isKnown =
+        changedAfter !== undefined && changedAfter >= state.knownFrom && changedAfter <= state.sequence;
+      const after = isKnown ? changedAfter : null;
       return {
         nodeId: identity.nodeId,
         incarnation: identity.incarnation,
         sequence: state.sequence,
         controller: lease.state,
-        changedAfter: delta === null ? null : (changedAfter ?? null),
-        workspaces: byId(delta?.workspaces ?? [...state.workspaces.values()]),
-        sessions: (delta?.sessions ?? [...state.sessions.values()]).map(shown),
-        records: byId(delta?.records ?? [...state.records.values()]),
-        removed: delta?.removed ?? { workspaces: [], sessions: [], records: [] },
+        changedAfter: after,
+        workspaces: byId(changed(state.workspaces, after)),
+        sessions: changed(state.sessions, after).map(shown),
+        records: byId(changed(state.records, after)),
+        removed: {
+          workspaces: goneAfter(state.removed.workspaces, after),
+          sessions: goneAfter(state.removed.sessions, after),
+          records: goneAfter(state.removed.records, after),
+        },
         enabledProviders: providers.ids,
         providers: [...providers.statuses],
         launchInventory: {
@@ -70,6 +85,18 @@ export function snapshotOperations(scene: SnapshotScene): Pick<Handlers, 'node.s
 
     'provider.list': () => ({ providers: [...providers.look()] }),
   };
+}
+
+/** All of it, or what changed after a sequence. */
+function changed<Value>(things: ReadonlyMap<string, Versioned<Value>>, after: number | null): Value[] {
+  const values: Value[] = [];
+  for (const { value, changedAt } of things.values())
+    if (after === null || changedAt > after) values.push(value);
+  return values;
+}
+
+function goneAfter<Id>(removed: ReadonlyMap<Id, number>, after: number | null): Id[] {
+  return after === null ? [] : [...removed].filter(([, at]) => at > after).map(([id]) => id);
 }
 
 /** Ids are ASCII: code units are bytes. */
