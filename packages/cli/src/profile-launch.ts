@@ -24,9 +24,9 @@ import { workspaceAround } from './workspace-around.ts';
 
 export interface ProfileLaunchWords {
   readonly profile: string;
-  readonly set: readonly string[];
-  readonly clear: readonly string[];
-  readonly require: readonly string[];
+  readonly set?: readonly string[];
+  readonly clear?: readonly string[];
+  readonly require?: readonly string[];
   readonly idempotencyKey?: string;
   readonly expectRevision?: string;
   readonly deadline?: string;
@@ -57,7 +57,7 @@ export function readProfileLaunch(
   const { workspace, cwd, name, size, pipe, idempotencyKey, expectRevision } = words;
   if (workspace !== undefined && cwd !== undefined) throw new UsageError('give --workspace or --cwd');
   const sets = [
-    ...words.set,
+    ...(words.set ?? []),
     ...(size === undefined ? [] : [`size=${size}`]),
     ...(pipe === true ? ['transport=pipe'] : []),
     ...(passedThrough === undefined ? [] : [`arguments=${JSON.stringify(passedThrough)}`]),
@@ -69,14 +69,14 @@ export function readProfileLaunch(
   return {
     spec: {
       profileId: read(ProfileId, '--profile', words.profile),
-      overrides: readOverrides(sets, words.clear),
+      overrides: readOverrides(sets, words.clear ?? []),
       name: name === undefined ? null : readName(name),
       deadlineMs,
       idempotencyKey:
         idempotencyKey === undefined
           ? randomUUID()
           : read(IdempotencyKey, '--idempotency-key', idempotencyKey),
-      requiredCapabilities: words.require.map(readCapability),
+      requiredCapabilities: (words.require ?? []).map(readCapability),
     },
     expectedRevision:
       expectRevision === undefined ? undefined : read(Revision, '--expect-revision', expectRevision),

@@ -15,14 +15,14 @@ interface RunOptions {
   readonly cwd?: string;
   readonly detach?: boolean;
   readonly size?: string;
-  readonly env: string[];
+  readonly env?: string[];
   readonly pipe?: boolean;
   readonly json?: boolean;
   readonly detachKey?: string;
   readonly profile?: string;
-  readonly set: string[];
-  readonly clear: string[];
-  readonly require: string[];
+  readonly set?: string[];
+  readonly clear?: string[];
+  readonly require?: string[];
   readonly workspace?: string;
   readonly expectRevision?: string;
   readonly deadline?: string;
@@ -44,7 +44,6 @@ export function define(command: Command, context: CommandContext): void {
       '-e, --env <NAME[=VALUE]>',
       'set a variable for the session, without a value to that of this command; again for more',
       collect,
-      [],
     )
     .option('--pipe', 'plain standard input and output instead of a terminal')
     .option('--json', 'do not attach; print the session (with --profile the receipt) as one JSON document')
@@ -55,11 +54,10 @@ export function define(command: Command, context: CommandContext): void {
       '--set <field=value>',
       'another value than the profile has: provider, transport, size, arguments (a JSON array), prompt, environment-profile, bundle, context; again for more',
       collect,
-      [],
     )
-    .option('--clear <field>', 'no value at all; again for more', collect, [])
+    .option('--clear <field>', 'no value at all; again for more', collect)
     .option('--workspace <id>', 'run in this workspace (default: the one around the working directory)')
-    .option('--require <capability>', 'refuse when the launch lacks it; again for more', collect, [])
+    .option('--require <capability>', 'refuse when the launch lacks it; again for more', collect)
     .option('--expect-revision <revision>', 'refuse when the profile has another (default: the current one)')
     .option(
       '--deadline <seconds>',
@@ -112,7 +110,7 @@ async function start(
   if (words.length > (context.passedThrough?.length ?? 0)) {
     throw new UsageError('the profile names the provider; --set provider=... takes another');
   }
-  if (options.env.length > 0) throw new UsageError('--env does not go with --profile');
+  if (options.env !== undefined) throw new UsageError('--env does not go with --profile');
   const { launchFromProfile, readProfileLaunch } = await import('../profile-launch.ts');
   const launch = readProfileLaunch(
     { ...options, profile },
@@ -130,11 +128,11 @@ async function spawn(
   options: RunOptions,
 ): Promise<Session> {
   const { stdout, env, directory } = context.terminal;
-  const stray = PROFILE_OPTIONS.find((name) => isGiven(options[name]));
+  const stray = PROFILE_OPTIONS.find((name) => options[name] !== undefined);
   if (stray !== undefined) throw new UsageError(`--${kebab(stray)} needs --profile`);
   const launch = readLaunch(words, context.passedThrough);
   const size = options.size === undefined ? ownSize(stdout) : readSize(options.size);
-  const environment = readEnvironment(options.env, env);
+  const environment = readEnvironment(options.env ?? [], env);
   const name = options.name === undefined ? undefined : readName(options.name);
   const connection = await context.node();
   return connection.request(
@@ -161,14 +159,10 @@ const PROFILE_OPTIONS = [
   'idempotencyKey',
 ] as const satisfies readonly (keyof RunOptions)[];
 
-function isGiven(value: string | readonly string[] | undefined): boolean {
-  return value !== undefined && value.length > 0;
-}
-
 function kebab(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-function collect(value: string, before: string[]): string[] {
+function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
 }

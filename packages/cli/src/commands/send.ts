@@ -11,7 +11,7 @@ const SEND_TIMEOUT_MS = 120_000;
 interface SendOptions {
   readonly enter?: boolean;
   readonly paste?: boolean;
-  readonly key: string[];
+  readonly key?: string[];
 }
 
 export function define(command: Command, context: CommandContext): void {
@@ -23,11 +23,10 @@ export function define(command: Command, context: CommandContext): void {
     .option(
       '--key <name>',
       'press a key instead, such as enter, escape, up, page-down, interrupt, f1; again for more',
-      (name, before: string[]) => [...before, name],
-      [],
+      (name: string, before: string[] | undefined) => [...(before ?? []), name],
     )
     .action(async (selector: string, text: string | undefined, options: SendOptions) => {
-      if (options.key.length > 0) {
+      if (options.key !== undefined) {
         if (text !== undefined || options.enter === true || options.paste === true) {
           throw new UsageError('send a text, or press keys');
         }
