@@ -134,6 +134,10 @@ export function providerSessionOf(row: RecordRow): ProviderSession | null {
   return { key: row.provider_session_key, id: row.provider_session_id, transcriptPath: row.transcript_path };
 }
 
+export function argumentsOf(row: Pick<RecordRow, 'arguments'>): string[] {
+  return z.array(z.string()).parse(JSON.parse(row.arguments));
+}
+
 export function activeAddressOf(row: RecordRow): SessionAddress | null {
   if (row.active_session_id === null) return null;
   return { workspaceId: row.workspace_id, sessionId: row.active_session_id, generation: row.generation };

@@ -146,6 +146,19 @@ describe('records on a real node', () => {
     expect(await recordOf(session)).toMatchObject({ activeSession: null, lastError: null });
   });
 
+  it('comes back with its running session when the database is lost, and can be resumed after', async () => {
+    const session = await spawn();
+    const before = await recordOf(session);
+    await stopNode();
+    for (const suffix of ['', '-wal', '-shm']) rmSync(join(home.path, `node.db${suffix}`), { force: true });
+    await start();
+    expect(await recordOf(session)).toEqual({ ...before, updatedAt: expect.any(String) as string });
+    await stop(session);
+    await client.call('record.resume', { recordId: before.id });
+    await waitFor(() => launches().length === 2, 'the resume');
+    expect(launches()[1]).toBe(`--resume ${before.providerSession!.id} --model opus`);
+  });
+
   it('is renamed with its live session, and never to the name of another live one', async () => {
     const session = await spawn();
     await spawn('shell', 'other');

@@ -16,7 +16,7 @@ import type { Sql } from '../store/sql.ts';
 import { locate, type Location } from '../workspaces/locate.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { isBusy } from './record-policy.ts';
-import { findRecord, recordView, type RecordRow } from './record-table.ts';
+import { argumentsOf, findRecord, recordView, type RecordRow } from './record-table.ts';
 import { busyRecord } from './remove-record.ts';
 
 export interface ResumeScene extends StartScene {
@@ -121,10 +121,9 @@ function planResume(
 ): Launch {
   const { provider, transport, provider_session_id: own } = record;
   if (own === null) throw new FailureError('session-record-not-resumable', { recordId: record.id });
-  const given = JSON.parse(record.arguments) as string[];
   return planSession(
     {
-      launch: { kind: 'provider', provider, arguments: given },
+      launch: { kind: 'provider', provider, arguments: argumentsOf(record) },
       transport,
       environment: {},
       session: { kind: 'resume', id: own },

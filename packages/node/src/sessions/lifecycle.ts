@@ -10,7 +10,7 @@ import type { KeeperEvents, KeeperLink } from '../keepers/keeper-link.ts';
 import { planReconcile, type KeeperEvidence, type ReconcileAction } from '../keepers/reconcile.ts';
 import type { Log } from '../log.ts';
 import { Discards } from '../spawn/discards.ts';
-import { findRecord } from '../records/record-table.ts';
+import { restoreRecord } from '../records/restore-record.ts';
 import type { Store, Transaction } from '../store/store.ts';
 import { workspaceAround } from '../workspaces/workspaces.ts';
 import { FINAL_SCROLLBACK_LINES, writeFinalScreen } from './final-screen.ts';
@@ -275,11 +275,9 @@ export class SessionLifecycle implements KeeperEvents {
       const workspace = workspaceAround(transaction, { directory: root, gitRoot });
       const isTaken = (name: string) => isNameLive(transaction.sql, name);
       const name = isTaken(note.name) ? makeSessionName(note.name, isTaken) : note.name;
-      const { recordId } = note;
-      const isKnown = recordId !== null && findRecord(transaction.sql, recordId) !== null;
-      const row = newSessionRow({
+      const bare = newSessionRow({
         ...note,
-        recordId: isKnown ? recordId : null,
+        recordId: null,
         id: id.data,
         name,
         transport: child.transport,
@@ -288,7 +286,7 @@ export class SessionLifecycle implements KeeperEvents {
         size: child.size,
         process: { pid: child.pid, start: child.processStart },
       });
-      insertSession(transaction, row);
+      insertSession(transaction, { ...bare, record_id: restoreRecord(transaction, note, bare) });
     });
     this.#log.warn({ sessionId: child.sessionId }, 'a session that the database did not know was adopted');
     if (child.exit !== null) this.#collect(link, child.sessionId);

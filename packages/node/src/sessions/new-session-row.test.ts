@@ -61,16 +61,13 @@ it('keeps of an asked-for and of a found session the same, with the command cut 
     { status: 'starting', pid: null, process_start: null },
     { status: 'running', pid: 7, process_start: '99' },
   ]);
-  const launches = store.sql
-    .all('SELECT launch FROM records')
-    .map((row) => (row as { launch: string }).launch);
-  expect(launches.map((text) => JSON.parse(text) as unknown)).toEqual(
-    Array(2).fill({ transport: 'pty', directory: '/d', command: ['run', `${'x'.repeat(512)}…`] }),
+  expect(rows.map((row) => JSON.parse(findSession(store.sql, row.id)!.command) as unknown)).toEqual(
+    Array(2).fill(['run', `${'x'.repeat(512)}…`]),
   );
 });
 
 it.each(['exited', 'removed'])('wakes who waits for a session that is %s, without a read', async (how) => {
-  const row = insert(asked);
+  const row = insert({ ...asked, recordId: null });
   const wait = { sessionId: row.id, waitMs: 60_000, signal: new AbortController().signal };
   let over = false;
   const waiting = waitForEnd(store, wait).then(() => (over = true));

@@ -13,11 +13,20 @@ const SessionNote = z.object({
   directory: z.string(),
   command: z.array(z.string()),
   createdAt: z.int(),
+  /** What its record needs to be resumed; null without one, or when it is too long to be kept here. */
+  resume: z
+    .object({ providerSessionId: z.string().nullable(), arguments: z.array(z.string()) })
+    .nullable()
+    .default(null),
 });
 export type SessionNote = z.infer<typeof SessionNote>;
 
+/** Characters of a note: a keeper takes a little more. */
+const NOTE_LENGTH_MAX = 60 * 1024;
+
 export function encodeNote(note: SessionNote): string {
-  return JSON.stringify(note);
+  const text = JSON.stringify(note);
+  return text.length <= NOTE_LENGTH_MAX ? text : JSON.stringify({ ...note, resume: null });
 }
 
 /** null when it was not written by a build that we understand. */

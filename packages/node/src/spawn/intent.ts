@@ -18,11 +18,11 @@ import {
 } from '@roost/protocol';
 import { randomHexId } from '../node-identity.ts';
 import { newRecordRow } from '../records/new-record.ts';
-import { insertRecord, type RecordRow } from '../records/record-table.ts';
+import { argumentsOf, insertRecord, type RecordRow } from '../records/record-table.ts';
 import type { Launch } from '../sessions/launch.ts';
 import { makeSessionName } from '../sessions/naming.ts';
 import { newSessionRow } from '../sessions/new-session-row.ts';
-import { encodeNote, shownCommand } from '../sessions/session-note.ts';
+import { encodeNote, shownCommand, type SessionNote } from '../sessions/session-note.ts';
 import {
   countSessions,
   deleteSession,
@@ -133,6 +133,7 @@ export function storeIntent(transaction: Transaction, request: StartRequest, kee
     directory: row.directory,
     command,
     createdAt,
+    resume: resumeOf(request, claimed),
   });
   return { row, note, evicted };
 }
@@ -174,6 +175,13 @@ function nameOf(sql: Sql, { name, launch }: StartRequest, claimed: RecordRow | n
 
 function recordIdOf(plan: RecordPlan, claimed: RecordRow | null): RecordId | null {
   return plan.kind === 'new' ? RecordId.parse(randomHexId()) : (claimed?.id ?? null);
+}
+
+/** For the keeper's note: what a record that the database lost would need. */
+function resumeOf({ record, launch }: StartRequest, claimed: RecordRow | null): SessionNote['resume'] {
+  const { providerSessionId } = launch;
+  if (record.kind === 'new') return { providerSessionId, arguments: [...record.arguments] };
+  return claimed === null ? null : { providerSessionId, arguments: argumentsOf(claimed) };
 }
 
 function recordOf(
