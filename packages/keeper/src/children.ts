@@ -9,7 +9,15 @@ import { PipeChild } from './pipe-child.ts';
 import { endProcesses, processStart, SESSION_MARKER, sessionMembers } from './processes/index.ts';
 import type { ScreenPump } from './screen-pump.ts';
 import { TerminalChild } from './terminal-child.ts';
-import type { ChildExit, ChildLaunch, ChildState, KeeperCalls, PipeStream, ScreenText } from './wire.ts';
+import type {
+  ChildExit,
+  ChildLaunch,
+  ChildState,
+  KeeperCalls,
+  PipeStream,
+  ScreenFrame,
+  ScreenText,
+} from './wire.ts';
 
 /** Milliseconds between two reports of a child's title, size or clients. */
 const REPORT_INTERVAL_MS = 100;
@@ -188,6 +196,16 @@ export class Children {
     const { runtime } = this.#get(sessionId);
     if (runtime.kind !== 'pty') throw new Refused('unsupported-transport');
     return runtime.child.readText(scrollback);
+  }
+
+  /** The screen when it is newer than `after`, or when the child has ended. */
+  async nextFrame(sessionId: string, after: number): Promise<ScreenFrame> {
+    const held = this.#get(sessionId);
+    if (held.runtime.kind !== 'pty') throw new Refused('unsupported-transport');
+    const { child } = held.runtime;
+    if (held.exit === null) await child.frames.newerThan(after);
+    if (this.#held.get(sessionId) !== held) throw new Refused('unknown-session');
+    return { ...child.frame(), ended: held.exit !== null };
   }
 
   pipe(sessionId: string): PipeChild {

@@ -11,6 +11,7 @@ import {
   launchOf,
   modeOf,
   offsetsOf,
+  revisionOf,
   scrollbackOf,
   sessionIdOf,
   sizeOf,
@@ -70,6 +71,7 @@ export class ControlConnection {
       },
       stop: (fields) => children.stop(sessionIdOf(fields), graceOf(fields)),
       readScreen: (fields) => children.readScreen(sessionIdOf(fields), scrollbackOf(fields)),
+      nextFrame: (fields) => children.nextFrame(sessionIdOf(fields), revisionOf(fields)),
       grantAttach: (fields) => {
         children.terminal(sessionIdOf(fields));
         return tickets.issue({ sessionId: sessionIdOf(fields), mode: modeOf(fields) });

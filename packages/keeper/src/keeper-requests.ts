@@ -47,6 +47,7 @@ export function inputOf(fields: Fields): {
 }
 
 export const graceOf = (fields: Fields): number => integer(fields, 'graceMs', 0, GRACE_MS_MAX);
+export const revisionOf = (fields: Fields): number => integer(fields, 'after', -1, Number.MAX_SAFE_INTEGER);
 export const scrollbackOf = (fields: Fields): number => integer(fields, 'scrollback', 0, SCROLLBACK_MAX);
 export const modeOf = (fields: Fields): 'drive' | 'watch' => oneOf(fields, 'mode', ['drive', 'watch']);
 

@@ -11,7 +11,8 @@ import { ReplyFilter } from './screen/reply-filter.ts';
 import { Screen } from './screen/screen.ts';
 import { splitAtSequenceBoundary } from './screen/sequence-boundary.ts';
 import { PARSE_SLICE_BYTES, type PumpSource, type ScreenPump } from './screen-pump.ts';
-import type { ChildExit, ChildLaunch, ScreenText } from './wire.ts';
+import { Revision } from './revision.ts';
+import type { ChildExit, ChildLaunch, ScreenFrame, ScreenText } from './wire.ts';
 
 /** Unparsed bytes at which the program is paused, and at which it goes on. Both within the ring. */
 const PAUSE_BYTES = 384 * 1024;
@@ -57,6 +58,8 @@ export class TerminalChild implements AttachedSession, PumpSource {
   readonly pid: number;
   readonly ring = new OutputRing();
   readonly input: InputQueue;
+  /** Of the screen. */
+  readonly frames = new Revision();
   readonly #pty: Pty;
   readonly #screen: Screen;
   readonly #pump: ScreenPump;
@@ -138,11 +141,18 @@ export class TerminalChild implements AttachedSession, PumpSource {
     return this.#screen.readText(scrollback);
   }
 
+  frame(): Omit<ScreenFrame, 'ended'> {
+    const { lines, size, cursor, title, alternateScreen } = this.#screen.readText(0);
+    const drawing = Buffer.from(this.#screen.snapshot({ scrollbackLines: 0 })).toString();
+    return { revision: this.frames.current, lines, size, cursor, title, alternateScreen, drawing };
+  }
+
   resize(columns: number, rows: number): void {
     const { columns: oldColumns, rows: oldRows } = this.size;
     if (this.#over || (columns === oldColumns && rows === oldRows)) return;
     this.#screen.resize(columns, rows);
     this.#pty.resize(columns, rows);
+    this.frames.advance();
     for (const client of this.#clients) if (client !== this.#driver) this.#tellRole(client);
     this.#events.changed();
   }
@@ -204,6 +214,7 @@ export class TerminalChild implements AttachedSession, PumpSource {
     if (whole > 0) {
       this.#screen.write(slice.subarray(0, whole));
       this.#parsedOffset += whole;
+      this.frames.advance();
     }
     const left = end - this.#parsedOffset;
     if (left <= RESUME_BYTES) this.#pty.resume();
@@ -213,6 +224,7 @@ export class TerminalChild implements AttachedSession, PumpSource {
 
   dispose(): void {
     this.#pump.forget(this);
+    this.frames.close();
     this.input.close();
     this.#pty.resume();
     for (const client of [...this.#clients]) this.#left(client);
@@ -260,6 +272,7 @@ export class TerminalChild implements AttachedSession, PumpSource {
     this.#clients.clear();
     this.#driver = null;
     this.#events.ended(exit);
+    this.frames.close();
   }
 
   #typed(client: Client, bytes: Uint8Array): void {

@@ -12,7 +12,8 @@
  *                             <-   pipeOutput              (binary, pushed until `acknowledge`d; resumes at an offset)
  */
 export const KEEPER_WIRE_MIN = 1;
-export const KEEPER_WIRE_MAX = 1;
+/** 2 adds `nextFrame`. */
+export const KEEPER_WIRE_MAX = 2;
 
 export const KeeperFrameKind = {
   /** JSON: `KeeperRequest` or hello from the node; welcome, refused, reply, event from the keeper. */
@@ -93,6 +94,16 @@ export interface ScreenText {
   readonly truncated: boolean;
 }
 
+/** The screen at one moment, to be drawn and to be read. */
+export interface ScreenFrame extends Omit<ScreenText, 'truncated'> {
+  /** Grows with every change of this child's screen. */
+  readonly revision: number;
+  /** Terminal text that draws it on a terminal of that size in any state. */
+  readonly drawing: string;
+  /** The child has ended: nothing follows. */
+  readonly ended: boolean;
+}
+
 /**
  * Requests by name. Failures are codes of the protocol's closed list: `unknown-session`, `session-not-running`,
  * `unsupported-transport`, `spawn-failed`, `input-refused`, `input-stalled`, `invalid-request`, `stop-incomplete`,
@@ -115,6 +126,11 @@ export interface KeeperCalls {
     result: { state: ChildState; forced: boolean; processesEnded: number };
   };
   readScreen: { params: { sessionId: string; scrollback: number }; result: ScreenText };
+  /**
+   * The screen as soon as it is newer than a revision, or final. Whoever asks again at its own pace gets the newest and
+   * nothing between; while nobody asks, a change costs nothing. Wire 2.
+   */
+  nextFrame: { params: { sessionId: string; after: number }; result: ScreenFrame };
   /** A secret for one attach connection. */
   grantAttach: {
     params: { sessionId: string; mode: 'drive' | 'watch' };

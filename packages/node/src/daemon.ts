@@ -14,10 +14,13 @@ import { readConfig } from './home/config.ts';
 import { prepareHome } from './home/home.ts';
 import { acquireHomeLock } from './home/lock.ts';
 import { nodeToken } from './home/token.ts';
+import type { KeeperEvents } from './keepers/keeper-link.ts';
 import { KeeperPool } from './keepers/keeper-pool.ts';
 import { openLog, type Log } from './log.ts';
 import { beginIncarnation, endIncarnation, type NodeIdentity } from './node-identity.ts';
 import { nodeOperations } from './node-operations.ts';
+import { laneOperations } from './screens/operations.ts';
+import { Screens } from './screens/screens.ts';
 import { SessionLifecycle } from './sessions/lifecycle.ts';
 import { OutcomeWriter } from './store/outcome-writer.ts';
 import { PipeOutput } from './sessions/pipe-output.ts';
@@ -92,14 +95,25 @@ async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daem
   const journal = new Journal(store);
   const output = new PipeOutput(paths.sessions, log);
   const lifecycle = new SessionLifecycle({ store, output, sessionsDirectory: paths.sessions, log });
+  // Screens are asked for once the rows agree with the keeper.
+  const heard: KeeperEvents = {
+    connected: (link) => {
+      lifecycle.connected(link);
+      screens.connected(link);
+    },
+    changed: (link, child) => lifecycle.changed(link, child),
+    output: (...told) => lifecycle.output(...told),
+    dead: (link) => lifecycle.dead(link),
+  };
   const keepers = new KeeperPool({
     directory: paths.keepers,
     script: options.keeperScript,
     version: keeperVersion(version, options.keeperScript),
     keepersMax: options.keepersMax ?? availableParallelism(),
     log,
-    events: lifecycle,
+    events: heard,
   });
+  const screens = new Screens({ store, keepers, log });
   const removals = new Removals({ store, keepers, sessionsDirectory: paths.sessions, log });
   undo.push(() => {
     lifecycle.close();
@@ -141,6 +155,7 @@ async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daem
     }),
     ...recordOperations({ ...scene, source, removed }),
     ...spawnOperations({ ...scene, ledger, profiles, source, removed }),
+    ...laneOperations({ store, screens, output }),
     ...eventOperations(journal),
   };
   const admission = new Admission({ handlers, lease, log, checkResults: options.checkResults === true });
@@ -178,6 +193,7 @@ async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daem
     server.stopAccepting();
     await admission.stop(FINISH_MS);
     await server.closeAll(GOOD_BYE_MS);
+    screens.close();
     lifecycle.close();
     outcomes.close();
     await retention.close();

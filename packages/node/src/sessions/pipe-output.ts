@@ -78,6 +78,12 @@ export class PipeOutput {
     }
   }
 
+  /** Offsets of what is kept. */
+  range(sessionId: string, stream: PipeStream): { floor: number; end: number } {
+    const { floor, end } = this.#logFor(sessionId, stream);
+    return { floor, end };
+  }
+
   async read(
     { sessionId, stream, offset, maxBytes, waitMs }: Params<'session.readOutput'>,
     hasEnded: () => boolean,

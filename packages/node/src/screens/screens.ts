@@ -1,0 +1,199 @@
+// Screens of terminal sessions for whoever watches them. For each session that somebody watches there is one question at its keeper:
+// the next newer screen. The answer goes to all who watch, each keeps the newest that it has not taken, and the next question
+// waits a moment. So a flood, a slow watcher or a thousand changes cost one screen at a time, and what nobody watches costs nothing.
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  FailureError,
+  type ScreenFrame,
+  type Session,
+  type SessionAddress,
+  type SessionId,
+} from '@roost/protocol';
+import type { ScreenFrame as KeeperFrame } from '@roost/keeper/wire';
+import type { ScreenSource } from '../control/handlers.ts';
+import type { KeeperLink } from '../keepers/keeper-link.ts';
+import type { KeeperPool } from '../keepers/keeper-pool.ts';
+import type { Log } from '../log.ts';
+import { findSession, isLive, listSessions, type SessionRow } from '../sessions/session-table.ts';
+import type { Store } from '../store/store.ts';
+
+/** Milliseconds between two screens of one session: what an eye can follow. */
+const FRAME_MS = 33;
+
+export interface ScreensOptions {
+  readonly store: Store;
+  readonly keepers: Pick<KeeperPool, 'get'>;
+  readonly log: Log;
+}
+
+export interface ScreenFilter {
+  /** Whether the watcher may see this session. */
+  readonly mayWatch: (row: SessionRow) => boolean;
+  readonly sessions: 'all' | readonly SessionId[];
+}
+
+interface Shown {
+  readonly session: SessionAddress;
+  readonly frame: ScreenFrame;
+}
+
+export class Screens {
+  readonly #options: ScreensOptions;
+  readonly #watchers = new Set<Watcher>();
+  /** Sessions whose keeper has been asked for the next screen. */
+  readonly #asking = new Set<string>();
+  readonly #latest = new Map<string, Shown>();
+  readonly #stopListening: () => void;
+  #closed = false;
+
+  constructor(options: ScreensOptions) {
+    this.#options = options;
+    this.#stopListening = options.store.onEvent(({ body }) => {
+      if (this.#watchers.size === 0) return;
+      if (body.kind === 'session-changed') this.#sessionChanged(body.session);
+      if (body.kind === 'session-removed') this.#latest.delete(body.sessionId);
+    });
+  }
+
+  open(filter: ScreenFilter): ScreenSource {
+    const watcher = new Watcher(filter, () => this.#left(watcher));
+    this.#watchers.add(watcher);
+    for (const row of this.#rowsFor(filter)) {
+      const latest = this.#latest.get(row.id);
+      if (latest !== undefined) watcher.offer(latest);
+      this.#ask(row.id);
+    }
+    return watcher;
+  }
+
+  /** A keeper can be asked (again). */
+  connected(link: KeeperLink): void {
+    for (const sessionId of link.children.keys()) this.#ask(sessionId);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#stopListening();
+    this.#watchers.clear();
+  }
+
+  #rowsFor({ sessions }: ScreenFilter): SessionRow[] {
+    const { sql } = this.#options.store;
+    if (sessions === 'all') return listSessions(sql, false, -1);
+    return sessions.map((id) => findSession(sql, id)).filter((row) => row !== null);
+  }
+
+  #sessionChanged({ id, status }: Session): void {
+    if (status === 'running') this.#ask(id);
+  }
+
+  #left(watcher: Watcher): void {
+    this.#watchers.delete(watcher);
+    if (this.#watchers.size === 0) this.#latest.clear();
+  }
+
+  #watchersOf(row: SessionRow): Watcher[] {
+    return [...this.#watchers].filter((watcher) => watcher.wants(row));
+  }
+
+  #ask(sessionId: string): void {
+    if (this.#asking.has(sessionId)) return;
+    this.#asking.add(sessionId);
+    this.#askOn(sessionId)
+      .catch((error: unknown) =>
+        this.#options.log.warn({ sessionId, err: error }, 'a screen cannot be watched'),
+      )
+      .finally(() => this.#asking.delete(sessionId));
+  }
+
+  /** Until nobody watches, the session has ended, or its keeper is out of reach. */
+  async #askOn(sessionId: string): Promise<void> {
+    const { store, keepers } = this.#options;
+    for (let after = -1; !this.#closed;) {
+      const row = findSession(store.sql, sessionId);
+      if (row === null || row.transport !== 'pty' || !isLive(row) || this.#watchersOf(row).length === 0)
+        return;
+      const link = keepers.get(row.keeper_id);
+      if (link?.isConnected !== true) return;
+      const frame = await nextFrame(link, sessionId, after);
+      // Its keeper may hold it again, or somebody else's news may tell what became of it.
+      if (frame === null) return;
+      after = frame.revision;
+      this.#show(row, frame);
+      if (frame.ended) return;
+      await delay(FRAME_MS, undefined, { ref: false });
+    }
+  }
+
+  #show(row: SessionRow, { revision, ended: _, ...rest }: KeeperFrame): void {
+    const frame: ScreenFrame = { ...rest, lines: [...rest.lines], sequence: revision };
+    const session: SessionAddress = {
+      workspaceId: row.workspace_id,
+      sessionId: row.id,
+      generation: row.generation,
+    };
+    const shown = { session, frame };
+    this.#latest.set(row.id, shown);
+    for (const watcher of this.#watchersOf(row)) watcher.offer(shown);
+  }
+}
+
+/** null when there is none to be had now. */
+async function nextFrame(link: KeeperLink, sessionId: string, after: number): Promise<KeeperFrame | null> {
+  try {
+    return await link.call('nextFrame', { sessionId, after }, null);
+  } catch (error) {
+    // Gone, released, or a keeper of before that knows no frames.
+    if (error instanceof FailureError) return null;
+    throw error;
+  }
+}
+
+class Watcher implements ScreenSource {
+  readonly #filter: ScreenFilter;
+  readonly #closed: () => void;
+  /** The newest screen of each session that was not taken yet; the longest waiting first. */
+  readonly #pending = new Map<string, Shown>();
+  #ready: () => void = () => undefined;
+
+  constructor(filter: ScreenFilter, closed: () => void) {
+    this.#filter = filter;
+    this.#closed = closed;
+  }
+
+  wants(row: SessionRow): boolean {
+    const { sessions, mayWatch } = this.#filter;
+    return (sessions === 'all' || sessions.includes(row.id)) && mayWatch(row);
+  }
+
+  offer(shown: Shown): void {
+    const { sessionId, generation } = shown.session;
+    const before = this.#pending.get(sessionId);
+    // Never back: an older run, or an older screen of the same one.
+    if (
+      before !== undefined &&
+      generation === before.session.generation &&
+      shown.frame.sequence <= before.frame.sequence
+    )
+      return;
+    this.#pending.set(sessionId, shown);
+    this.#ready();
+  }
+
+  take(): Shown | null {
+    const [next] = this.#pending;
+    if (next === undefined) return null;
+    this.#pending.delete(next[0]);
+    return next[1];
+  }
+
+  onReady(listener: () => void): void {
+    this.#ready = listener;
+    if (this.#pending.size > 0) listener();
+  }
+
+  close(): void {
+    this.#pending.clear();
+    this.#closed();
+  }
+}
