@@ -7,6 +7,7 @@ import {
   CAPABILITIES,
   ConnectionId,
   Projection,
+  RESUME_TIMEOUT_MS,
   type WorkspaceId,
   type Capability,
   type IdempotencyKey,
@@ -20,6 +21,8 @@ import type { Caller } from '../control/handlers.ts';
 import { KeeperPool } from '../keepers/keeper-pool.ts';
 import { beginIncarnation, type NodeIdentity } from '../node-identity.ts';
 import { bundledKeeper, type TestHome } from '../node-for-test.ts';
+import type { RecordRow } from '../records/record-table.ts';
+import { resumeRecord } from '../records/resume.ts';
 import { SessionLifecycle } from '../sessions/lifecycle.ts';
 import { PipeOutput } from '../sessions/pipe-output.ts';
 import { Removals } from '../sessions/removals.ts';
@@ -146,6 +149,11 @@ export class LaunchBench {
       { ...this.#scene, caller: callerOf({}) },
       SpawnRequest.parse({ directory: workOf(this.home), ...request }),
     );
+  }
+
+  resume(record: RecordRow, timeoutMs = RESUME_TIMEOUT_MS): Promise<{ session: Session }> {
+    const size = { columns: 80, rows: 24 };
+    return resumeRecord({ ...this.#scene, timeoutMs }, { record, size, prompt: null });
   }
 
   /** How many of everything that a launch stores. */
