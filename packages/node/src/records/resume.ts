@@ -21,6 +21,8 @@ import { busyRecord } from './remove-record.ts';
 
 export interface ResumeScene extends StartScene {
   readonly source: LaunchSource;
+  /** Milliseconds until its process runs. */
+  readonly timeoutMs?: number;
 }
 
 export interface ResumeRequest {
@@ -60,7 +62,7 @@ export async function resumeRecord(
       },
     },
     environmentProfile: recordView(record).environmentProfile,
-    deadline: Deadline.in(RESUME_TIMEOUT_MS),
+    deadline: Deadline.in(scene.timeoutMs ?? RESUME_TIMEOUT_MS),
     afterFailure: 'forget',
   });
   // It may have been folded or forgotten since; the session is the answer then too.
