@@ -39,7 +39,7 @@ import { findWorkspace, workspaceAround } from '../workspaces/workspaces.ts';
 import type { Deadline } from './deadline.ts';
 import { checkEnvironment, storedEnvironment } from './environment-guard.ts';
 
-export type RecordPlan =
+type RecordPlan =
   | { readonly kind: 'none' }
   /** A record of its own; it goes with a launch of which nothing is left. */
   | {

@@ -35,7 +35,7 @@ import {
 import { cameToRun } from './whether-it-runs.ts';
 
 /** Launches that are remembered for one client. */
-export const LAUNCHES_PER_CLIENT_MAX = 256;
+const LAUNCHES_PER_CLIENT_MAX = 256;
 /** Milliseconds for which a client can count on an outcome; older ones make room. */
 const SURE_MS = 15 * 60_000;
 /** Milliseconds after which an outcome is forgotten. */

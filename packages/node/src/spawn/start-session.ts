@@ -16,8 +16,6 @@ import { forgetLaunch } from './forget-launch.ts';
 import { checkLaunch, storeIntent, type Intent, type StartRequest } from './intent.ts';
 import { whetherItRuns } from './whether-it-runs.ts';
 
-export type { RecordPlan, StartRequest } from './intent.ts';
-
 /** Milliseconds for the keeper's answer to a spawn. */
 const SPAWN_MS = 10_000;
 /** Milliseconds that the refusal of a late launch waits for the end of what ran of it. */
