@@ -4,13 +4,16 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
+  CAPABILITIES,
   KeeperId,
+  Projection,
   RECORDS_MAX,
   RecordId,
   RESUME_TIMEOUT_MS,
   SessionId,
   SessionName,
   WorkspaceId,
+  type Capability,
 } from '@roost/protocol';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import { beginIncarnation, randomHexId } from '../node-identity.ts';
@@ -230,13 +233,17 @@ describe('a resume', () => {
         record.id,
       );
     });
-    const launch = spawnSession(scene, {
-      directory,
-      transport: 'pty',
-      launch: { kind: 'provider', provider: 'claude', arguments: [] },
-      size: { columns: 80, rows: 24 },
-      environment: {},
-    });
+    const caller = { projection: new Projection(Object.keys(CAPABILITIES) as Capability[]) };
+    const launch = spawnSession(
+      { ...scene, caller },
+      {
+        directory,
+        transport: 'pty',
+        launch: { kind: 'provider', provider: 'claude', arguments: [] },
+        size: { columns: 80, rows: 24 },
+        environment: {},
+      },
+    );
     expect(await failureOf(launch)).toBe('records-exhausted');
     expect([listSessions(store.sql, true, -1), asked]).toEqual([[], []]);
     void resume().catch(() => undefined);
