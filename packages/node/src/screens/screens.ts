@@ -111,8 +111,7 @@ export class Screens {
     const { store, keepers } = this.#options;
     for (let after = -1; !this.#closed;) {
       const row = findSession(store.sql, sessionId);
-      if (row === null || row.transport !== 'pty' || !isLive(row) || this.#watchersOf(row).length === 0)
-        return;
+      if (row?.transport !== 'pty' || !isLive(row) || this.#watchersOf(row).length === 0) return;
       const link = keepers.get(row.keeper_id);
       if (link?.isConnected !== true) return;
       const frame = await nextFrame(link, sessionId, after);
@@ -126,6 +125,9 @@ export class Screens {
   }
 
   #show(row: SessionRow, { revision, ended: _, ...rest }: KeeperFrame): void {
+    // The end of a session is no new screen, and a question asked anew is answered with what was shown.
+    const before = this.#latest.get(row.id);
+    if (before?.session.generation === row.generation && before.frame.sequence >= revision) return;
     const frame: ScreenFrame = { ...rest, lines: [...rest.lines], sequence: revision };
     const session: SessionAddress = {
       workspaceId: row.workspace_id,
@@ -170,12 +172,8 @@ class Watcher implements ScreenSource {
     const { sessionId, generation } = shown.session;
     const before = this.#pending.get(sessionId);
     // Never back: an older run, or an older screen of the same one.
-    if (
-      before !== undefined &&
-      generation === before.session.generation &&
-      shown.frame.sequence <= before.frame.sequence
-    )
-      return;
+    const isSameRun = before?.session.generation === generation;
+    if (isSameRun && shown.frame.sequence <= before.frame.sequence) return;
     this.#pending.set(sessionId, shown);
     this.#ready();
   }
