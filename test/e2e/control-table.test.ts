@@ -121,9 +121,11 @@ describe('over the wire', () => {
     }
     expect(await truth()).toEqual(before);
     expect(await outcome(holder, 'session.resize')).toBe('done');
+    await holder.request('controller.release', {});
   });
 
   it('a takeover is an event that everybody sees, and turns the roles round', async () => {
+    await holder.request('controller.acquire', { leaseMs: 60_000 });
     const { sequence } = await truth();
     await other.request('controller.acquire', { takeOver: true });
     expect(await outcome(holder, 'session.resize', 'held')).toBe('controller-required');

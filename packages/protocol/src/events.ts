@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { lazySchema } from './lazy-schema.ts';
 import { gatedWhole, ProviderId } from './gates.ts';
 import { ControllerState } from './controller.ts';
 import { Incarnation, RecordId, SessionId, WorkspaceId } from './ids.ts';
@@ -8,38 +9,42 @@ import { SpawnProfileSummary } from './spawn-spec.ts';
 import { Workspace } from './workspace.ts';
 
 /** Facts in the durable journal. Each carries the state after it, so applying one twice is harmless. */
-export const EventBody = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('node-started'), incarnation: Incarnation, version: z.string() }),
-  z.object({ kind: z.literal('node-stopped'), incarnation: Incarnation }),
-  z.object({ kind: z.literal('workspace-registered'), workspace: Workspace }),
-  z.object({ kind: z.literal('workspace-unregistered'), workspaceId: WorkspaceId }),
-  /** A session came to be or changed: `session` is its whole state, without usage. */
-  z.object({ kind: z.literal('session-changed'), session: Session }),
-  /** `provider` tells peers that do not see every provider whether it was one of theirs. */
-  z.object({ kind: z.literal('session-removed'), sessionId: SessionId, provider: ProviderId }),
-  z.object({ kind: z.literal('record-changed'), record: SessionRecord }),
-  z.object({ kind: z.literal('record-removed'), recordId: RecordId, provider: ProviderId }),
-  /** The lease has another holder, or none. Renewals and brief leases are no events. */
-  z.object({
-    kind: z.literal('controller-changed'),
-    controller: ControllerState.nullable(),
-    reason: z.enum(['acquired', 'taken-over', 'released', 'expired', 'disconnected']),
-  }),
-  gatedWhole(
-    'spawn-spec.defaults-overrides-v1',
-    z.object({ kind: z.literal('spawn-profiles-changed'), profiles: z.array(SpawnProfileSummary) }),
-  ),
-]);
+export const EventBody = lazySchema(() =>
+  z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('node-started'), incarnation: Incarnation, version: z.string() }),
+    z.object({ kind: z.literal('node-stopped'), incarnation: Incarnation }),
+    z.object({ kind: z.literal('workspace-registered'), workspace: Workspace }),
+    z.object({ kind: z.literal('workspace-unregistered'), workspaceId: WorkspaceId }),
+    /** A session came to be or changed: `session` is its whole state, without usage. */
+    z.object({ kind: z.literal('session-changed'), session: Session }),
+    /** `provider` tells peers that do not see every provider whether it was one of theirs. */
+    z.object({ kind: z.literal('session-removed'), sessionId: SessionId, provider: ProviderId }),
+    z.object({ kind: z.literal('record-changed'), record: SessionRecord }),
+    z.object({ kind: z.literal('record-removed'), recordId: RecordId, provider: ProviderId }),
+    /** The lease has another holder, or none. Renewals and brief leases are no events. */
+    z.object({
+      kind: z.literal('controller-changed'),
+      controller: ControllerState.nullable(),
+      reason: z.enum(['acquired', 'taken-over', 'released', 'expired', 'disconnected']),
+    }),
+    gatedWhole(
+      'spawn-spec.defaults-overrides-v1',
+      z.object({ kind: z.literal('spawn-profiles-changed'), profiles: z.array(SpawnProfileSummary) }),
+    ),
+  ]),
+);
 export type EventBody = z.infer<typeof EventBody>;
 
 /**
  * `sequence` counts from 1, without gaps, across restarts of the node; `incarnation` is the start of the node that wrote it.
  * Both together are a cursor. A peer that may not see an event does not get it: gaps are no loss.
  */
-export const NodeEvent = z.object({
-  sequence: z.int().positive(),
-  incarnation: Incarnation,
-  at: z.iso.datetime(),
-  body: EventBody,
-});
+export const NodeEvent = lazySchema(() =>
+  z.object({
+    sequence: z.int().positive(),
+    incarnation: Incarnation,
+    at: z.iso.datetime(),
+    body: EventBody,
+  }),
+);
 export type NodeEvent = z.infer<typeof NodeEvent>;

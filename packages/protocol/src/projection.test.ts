@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { CAPABILITIES, OFFERED_CAPABILITIES, type Capability } from './capabilities.ts';
 import { EventBody } from './events.ts';
 import { gated, gatedWhole, ProviderId } from './gates.ts';
+import { RecordId } from './ids.ts';
 import { OPERATIONS } from './operations/index.ts';
 import { NodeSnapshot } from './operations/node.ts';
 import { HIDDEN, Projection } from './projection.ts';
@@ -39,7 +40,7 @@ const record: SessionRecord = SessionRecord.parse({
 });
 const open: SessionRecord = {
   ...record,
-  id: SessionRecord.shape.id.parse('00000000000000b2'),
+  id: RecordId.parse('00000000000000b2'),
   provider: 'grok',
 };
 const snapshot = (records: SessionRecord[]): NodeSnapshot =>

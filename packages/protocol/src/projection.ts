@@ -227,6 +227,7 @@ interface Definition {
   readonly options?: readonly $ZodType[];
   readonly discriminator?: string;
   readonly in?: $ZodType;
+  readonly getter?: () => $ZodType;
   readonly values?: readonly unknown[];
 }
 
@@ -255,6 +256,8 @@ function makeStep(schema: $ZodType): Step {
         nullable: inner.nullable || definition.type === 'nullable',
       };
     }
+    case 'lazy':
+      return definition.getter === undefined ? leaf(gate) : withGate(gate, stepOf(definition.getter()));
     case 'pipe':
       return definition.in === undefined ? leaf(gate) : withGate(gate, stepOf(definition.in));
     case 'array': {

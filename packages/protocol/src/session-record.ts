@@ -1,5 +1,6 @@
 /** The durable identity behind sessions. */
 import * as z from 'zod';
+import { lazySchema } from './lazy-schema.ts';
 import { gated, ProviderId } from './gates.ts';
 import { RecordId, ResourceId, Revision, SessionAddress, SessionName, TaskId, WorkspaceId } from './ids.ts';
 import { Transport } from './session.ts';
@@ -52,29 +53,31 @@ export type BundleReceipt = z.infer<typeof BundleReceipt>;
 export const ContextReceipt = z.object({ id: ResourceId, digest: Digest });
 export type ContextReceipt = z.infer<typeof ContextReceipt>;
 
-export const SessionRecord = z.object({
-  id: RecordId,
-  /** Also the name of its live session. */
-  name: SessionName,
-  provider: ProviderId,
-  transport: Transport,
-  state: RecordState,
-  workspaceId: WorkspaceId,
-  /** Root of the workspace when the record was made: it is resumed there or not at all. */
-  workspaceRoot: z.string(),
-  directory: z.string(),
-  /** Runs so far. */
-  generation: z.int().nonnegative(),
-  /** The provider's own session; null while unknown. */
-  providerSession: ProviderSession.nullable(),
-  /** The run that lives, or that a conflict left running. */
-  activeSession: SessionAddress.nullable(),
-  environmentProfile: gated('child-environment-profile-v1', EnvironmentReceipt.nullable()),
-  bundle: gated('session-bundle-materialization-v1', BundleReceipt.nullable()),
-  context: gated('history-context-pack-v1', ContextReceipt.nullable()),
-  taskBinding: gated('session-task-correlation-v1', TaskBinding.nullable()),
-  createdAt: z.iso.datetime(),
-  updatedAt: z.iso.datetime(),
-  lastError: RecordError.nullable(),
-});
+export const SessionRecord = lazySchema(() =>
+  z.object({
+    id: RecordId,
+    /** Also the name of its live session. */
+    name: SessionName,
+    provider: ProviderId,
+    transport: Transport,
+    state: RecordState,
+    workspaceId: WorkspaceId,
+    /** Root of the workspace when the record was made: it is resumed there or not at all. */
+    workspaceRoot: z.string(),
+    directory: z.string(),
+    /** Runs so far. */
+    generation: z.int().nonnegative(),
+    /** The provider's own session; null while unknown. */
+    providerSession: ProviderSession.nullable(),
+    /** The run that lives, or that a conflict left running. */
+    activeSession: SessionAddress.nullable(),
+    environmentProfile: gated('child-environment-profile-v1', EnvironmentReceipt.nullable()),
+    bundle: gated('session-bundle-materialization-v1', BundleReceipt.nullable()),
+    context: gated('history-context-pack-v1', ContextReceipt.nullable()),
+    taskBinding: gated('session-task-correlation-v1', TaskBinding.nullable()),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+    lastError: RecordError.nullable(),
+  }),
+);
 export type SessionRecord = z.infer<typeof SessionRecord>;

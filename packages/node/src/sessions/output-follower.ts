@@ -64,7 +64,8 @@ export class OutputFollower implements OutputSource {
       return row === null || !isLive(row);
     };
     const { signal } = this.#abort;
-    while (!signal.aborted) {
+    const isClosed = () => signal.aborted;
+    while (!isClosed()) {
       const { floor } = output.range(sessionId, stream);
       // What fell out of the log meanwhile cannot be given any more; its place tells that it is missing.
       const offset = Math.max(this.#offset, floor);
@@ -73,7 +74,7 @@ export class OutputFollower implements OutputSource {
         if (error instanceof FailureError) return null;
         throw error;
       });
-      if (signal.aborted) return;
+      if (isClosed()) return;
       if (page === null || (page.nextOffset === page.offset && !page.ended)) continue;
       this.#offset = page.nextOffset;
       const bytes = Buffer.from(page.base64, 'base64');

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { lazySchema } from '../lazy-schema.ts';
 import { ControllerState } from '../controller.ts';
 import { gated, ProviderId } from '../gates.ts';
 import {
@@ -29,31 +30,33 @@ export const KeeperView = z.object({
 });
 export type KeeperView = z.infer<typeof KeeperView>;
 
-export const NodeStatus = z.object({
-  nodeId: NodeId,
-  incarnation: Incarnation,
-  version: z.string(),
-  pid: z.int(),
-  startedAt: z.iso.datetime(),
-  home: z.string(),
-  socket: z.string(),
-  platform: z.string(),
-  runtime: z.string(),
-  residentBytes: z.int().nonnegative(),
-  connections: z.object({
-    open: z.int().nonnegative(),
-    limit: z.int().positive(),
-    unauthenticated: z.int().nonnegative(),
-    /** How often each reason refused or ended a connection since this start. */
-    refused: z.record(z.string(), z.int().nonnegative()),
+export const NodeStatus = lazySchema(() =>
+  z.object({
+    nodeId: NodeId,
+    incarnation: Incarnation,
+    version: z.string(),
+    pid: z.int(),
+    startedAt: z.iso.datetime(),
+    home: z.string(),
+    socket: z.string(),
+    platform: z.string(),
+    runtime: z.string(),
+    residentBytes: z.int().nonnegative(),
+    connections: z.object({
+      open: z.int().nonnegative(),
+      limit: z.int().positive(),
+      unauthenticated: z.int().nonnegative(),
+      /** How often each reason refused or ended a connection since this start. */
+      refused: z.record(z.string(), z.int().nonnegative()),
+    }),
+    /** Addresses beside the socket on which it listens, such as 127.0.0.1:7433. */
+    listening: z.array(z.string()),
+    workspaces: z.int().nonnegative(),
+    sessions: z.object({ live: z.int().nonnegative(), ended: z.int().nonnegative() }),
+    lastEventSequence: z.int().nonnegative(),
+    keepers: z.array(KeeperView),
   }),
-  /** Addresses beside the socket on which it listens, such as 127.0.0.1:7433. */
-  listening: z.array(z.string()),
-  workspaces: z.int().nonnegative(),
-  sessions: z.object({ live: z.int().nonnegative(), ended: z.int().nonnegative() }),
-  lastEventSequence: z.int().nonnegative(),
-  keepers: z.array(KeeperView),
-});
+);
 export type NodeStatus = z.infer<typeof NodeStatus>;
 
 export const nodeStatus = operation({
@@ -77,55 +80,61 @@ export const nodeShutdown = operation({
 });
 
 /** A provider as this machine has it. */
-export const ProviderStatus = z.object({
-  id: ProviderId,
-  displayName: z.string(),
-  /** Whether its program was found at the last look. */
-  installed: z.boolean(),
-  /** What it can be relied on for, by transport. */
-  capabilities: z.object({ pty: z.array(RuntimeCapability), pipe: z.array(RuntimeCapability) }),
-});
+export const ProviderStatus = lazySchema(() =>
+  z.object({
+    id: ProviderId,
+    displayName: z.string(),
+    /** Whether its program was found at the last look. */
+    installed: z.boolean(),
+    /** What it can be relied on for, by transport. */
+    capabilities: z.object({ pty: z.array(RuntimeCapability), pipe: z.array(RuntimeCapability) }),
+  }),
+);
 export type ProviderStatus = z.infer<typeof ProviderStatus>;
 
 /** What an agent is doing, in numbers and closed words. */
-export const AgentProgress = z.object({
-  session: SessionAddress,
-  activity: z.enum(['idle', 'working', 'waiting']),
-  completedTurns: z.int().nonnegative(),
-});
+export const AgentProgress = lazySchema(() =>
+  z.object({
+    session: SessionAddress,
+    activity: z.enum(['idle', 'working', 'waiting']),
+    completedTurns: z.int().nonnegative(),
+  }),
+);
 export type AgentProgress = z.infer<typeof AgentProgress>;
 
-export const NodeSnapshot = z.object({
-  nodeId: NodeId,
-  incarnation: Incarnation,
-  /** Everything is as it was after this event. */
-  sequence: z.int().nonnegative(),
-  controller: ControllerState.nullable(),
-  /**
-   * null: this is everything. A sequence: only what changed after it; the lists hold those that are new or different, and
-   * `removed` those that are gone.
-   */
-  changedAfter: z.int().nonnegative().nullable(),
-  /** By id, as bytes. */
-  workspaces: z.array(Workspace),
-  /** Oldest first. */
-  sessions: z.array(Session),
-  /** By id, as bytes. */
-  records: z.array(SessionRecord),
-  removed: z.object({
-    workspaces: z.array(WorkspaceId),
-    sessions: z.array(SessionId),
-    records: z.array(RecordId),
+export const NodeSnapshot = lazySchema(() =>
+  z.object({
+    nodeId: NodeId,
+    incarnation: Incarnation,
+    /** Everything is as it was after this event. */
+    sequence: z.int().nonnegative(),
+    controller: ControllerState.nullable(),
+    /**
+     * null: this is everything. A sequence: only what changed after it; the lists hold those that are new or different, and
+     * `removed` those that are gone.
+     */
+    changedAfter: z.int().nonnegative().nullable(),
+    /** By id, as bytes. */
+    workspaces: z.array(Workspace),
+    /** Oldest first. */
+    sessions: z.array(Session),
+    /** By id, as bytes. */
+    records: z.array(SessionRecord),
+    removed: z.object({
+      workspaces: z.array(WorkspaceId),
+      sessions: z.array(SessionId),
+      records: z.array(RecordId),
+    }),
+    enabledProviders: z.array(ProviderId),
+    providers: gated('provider-runtime-status-v1', z.array(ProviderStatus).optional()),
+    launchInventory: z.object({
+      spawnProfiles: gated('spawn-spec.defaults-overrides-v1', z.array(SpawnProfileSummary).optional()),
+      bundles: gated('session-bundle-materialization-v1', z.array(BundleReceipt).optional()),
+      environmentProfiles: gated('child-environment-profile-v1', z.array(ResourceId).optional()),
+    }),
+    progress: gated('agent-progress-snapshot-v1', z.array(AgentProgress).optional()),
   }),
-  enabledProviders: z.array(ProviderId),
-  providers: gated('provider-runtime-status-v1', z.array(ProviderStatus).optional()),
-  launchInventory: z.object({
-    spawnProfiles: gated('spawn-spec.defaults-overrides-v1', z.array(SpawnProfileSummary).optional()),
-    bundles: gated('session-bundle-materialization-v1', z.array(BundleReceipt).optional()),
-    environmentProfiles: gated('child-environment-profile-v1', z.array(ResourceId).optional()),
-  }),
-  progress: gated('agent-progress-snapshot-v1', z.array(AgentProgress).optional()),
-});
+);
 export type NodeSnapshot = z.infer<typeof NodeSnapshot>;
 
 export const nodeSnapshot = operation({
