@@ -6,6 +6,7 @@ export {
   type RequestOptions,
 } from './connection.ts';
 export { followEvents, type FollowOptions, type Resync } from './follow-events.ts';
+export { followState } from './follow-state.ts';
 export { nodeSocketPath, nodeTokenPath, resolveHome, SOCKET_PATH_BYTES_MAX } from './home.ts';
 export { nodeToken } from './node-token.ts';
 export { openNode, type OpenedNode, type OpenNodeOptions } from './open-node.ts';
