@@ -26,16 +26,20 @@ import type { Caller } from '../control/handlers.ts';
 import type { EventSource } from '../events/follower.ts';
 import type { Log } from '../log.ts';
 import { NodeHandshake } from './handshake.ts';
+import { Liveness } from './liveness.ts';
 import { LongRequests, type LongRequestBudget } from './long-requests.ts';
 import { Outbound } from './outbound.ts';
-import type { RefusalReason, Refusals } from './refusals.ts';
+import type { RefusalFacts, RefusalReason, Refusals } from './refusals.ts';
 
 /** Requests of one connection that may be at work, answered at their deadline or not. */
 const OPEN_REQUESTS_MAX = 256;
-/** Bytes of the requests of one connection that are at work; above, its next request waits in the socket. */
-const OPEN_BYTES_MAX = 2 * REQUEST_BYTES_MAX;
-/** Milliseconds in which a client that reads has read something. */
-const WRITE_DEADLINE_MS = 20_000;
+/**
+ * Bytes of the requests of one connection that are at work, long ones apart: those have a bound for all together. Above, its next
+ * request waits in the socket.
+ */
+const OPEN_BYTES_MAX = 4 * 1024 * 1024;
+/** Milliseconds for the answer to our good-bye, and for what is sent before it. */
+const GOOD_BYE_MS = 2_000;
 
 /** WebSocket close codes. */
 const GOING_AWAY = 1001;
@@ -61,6 +65,9 @@ export interface ConnectionOptions {
   readonly longRequests: LongRequestBudget;
   /** An id for a client that has proved itself, or null when there are as many as may be. */
   readonly enter: () => ConnectionId | null;
+  readonly limit: number;
+  /** Called once after `enter` gave an id: the place is free again. */
+  readonly leave: () => void;
   readonly monotonicNow: () => number;
 }
 
@@ -69,6 +76,7 @@ interface Session {
   readonly connectionId: ConnectionId;
   readonly caller: Caller;
   readonly outbound: Outbound;
+  readonly liveness: Liveness;
 }
 
 export class Connection {
@@ -83,16 +91,16 @@ export class Connection {
   #working = 0;
   #openBytes = 0;
   #session: Session | null = null;
-  #ending = false;
+  /** Nothing of the client is heard any more, and what it held is given back. */
+  #ended = false;
+  /** The deadline of the handshake, then that of the good-bye. */
   #timer: NodeJS.Timeout;
-  #awaitsPong = false;
-  #written = { bytes: 0, at: 0 };
 
   constructor(host: ConnectionHost, options: ConnectionOptions) {
     this.#host = host;
     this.#options = options;
     this.#handshake = new NodeHandshake(host.token, host.node);
-    this.#long = new LongRequests(options.longRequests);
+    this.#long = new LongRequests(options.longRequests, options.monotonicNow);
     this.#timer = this.#startTimer();
     // Every request at work may listen.
     setMaxListeners(OPEN_REQUESTS_MAX, this.#abort.signal);
@@ -102,8 +110,10 @@ export class Connection {
       else this.#receive(data);
     });
     webSocket.on('error', (error) => this.#failed(error));
-    webSocket.on('pong', () => (this.#awaitsPong = false));
-    webSocket.on('close', () => this.#closed());
+    webSocket.on('close', () => {
+      this.#end();
+      clearTimeout(this.#timer);
+    });
   }
 
   get isReady(): boolean {
@@ -111,7 +121,7 @@ export class Connection {
   }
 
   refuse(reason: RefusalReason, because: Failure): void {
-    this.#options.refusals.count(reason);
+    this.#count(reason);
     this.#write({ kind: 'refused', failure: because });
     this.#close(POLICY_VIOLATION, because.code);
   }
@@ -127,21 +137,9 @@ export class Connection {
 
   /** Asked from time to time: cuts a peer off that is gone without a word, or that no longer reads. */
   checkLiveness(): void {
-    const { webSocket, socket, monotonicNow } = this.#options;
-    if (webSocket.readyState !== webSocket.OPEN || this.#session === null) return;
-    const bytes = socket.bytesWritten - socket.writableLength;
-    const now = monotonicNow();
-    if (bytes !== this.#written.bytes || socket.writableLength === 0) this.#written = { bytes, at: now };
-    if (now - this.#written.at >= WRITE_DEADLINE_MS) {
-      this.#cutOff('write-deadline');
-      return;
-    }
-    if (this.#awaitsPong) {
-      this.#cutOff('no-pong');
-      return;
-    }
-    this.#awaitsPong = true;
-    webSocket.ping();
+    if (this.#ended || this.#session === null) return;
+    const fault = this.#session.liveness.check() ?? (this.#long.hasStalled ? 'long-request-stalled' : null);
+    if (fault !== null) this.#cutOff(fault);
   }
 
   #startTimer(): NodeJS.Timeout {
@@ -150,7 +148,7 @@ export class Connection {
 
   #receive(data: Buffer): void {
     // What comes after we said good-bye is not done any more.
-    if (this.#ending) return;
+    if (this.#ended) return;
     if (this.#session === null) this.#shakeHands(data);
     else this.#serve(this.#session, data);
   }
@@ -168,9 +166,10 @@ export class Connection {
         return;
       case 'proved': {
         clearTimeout(this.#timer);
-        const connectionId = this.#options.enter();
+        const { enter, limit } = this.#options;
+        const connectionId = enter();
         if (connectionId === null) {
-          this.refuse('connections-exhausted', failure('connections-exhausted'));
+          this.refuse('connections-exhausted', failure('connections-exhausted', { limit }));
           return;
         }
         const { role, client } = step.hello;
@@ -189,6 +188,7 @@ export class Connection {
       events,
       incarnation: node.incarnation,
       projection: who.projection,
+      tooLong: () => log.error({ connectionId: who.connectionId }, 'an answer exceeds the largest frame'),
       giveUp: (reason, error) => {
         if (reason === 'answers-unread') this.#cutOff(reason);
         else {
@@ -198,9 +198,9 @@ export class Connection {
       },
     });
     const caller: Caller = { ...who, lanes: outbound, signal: this.#abort.signal };
-    this.#session = { connectionId: who.connectionId, caller, outbound };
-    this.#written = { bytes: 0, at: monotonicNow() };
+    const liveness = new Liveness({ webSocket, socket }, monotonicNow);
     const { connectionId } = who;
+    this.#session = { connectionId, caller, outbound, liveness };
     this.#write({ kind: 'ready', connectionId, sequence: events.range().last, controller: controller() });
   }
 
@@ -215,7 +215,7 @@ export class Connection {
     const frame = ClientFrame.safeParse(value).data;
     switch (frame?.kind) {
       case 'request':
-        this.#accept(session, frame, data.length, 0);
+        this.#accept(session, frame, { bytes: data.length, reserved: 0 });
         return;
       case 'part':
         this.#acceptPart(session, frame);
@@ -232,12 +232,17 @@ export class Connection {
   #misunderstood(session: Session, value: unknown): void {
     const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : null;
     if (typeof id === 'number' && Number.isSafeInteger(id) && id >= 0 && !this.#open.has(id)) {
-      this.#options.refusals.count('protocol-violation', { connectionId: session.connectionId });
+      this.#count('protocol-violation', { detail: 'a request that cannot be read' });
       session.outbound.answer({ kind: 'failure', id, failure: failure('invalid-request') });
     } else this.#violate(POLICY_VIOLATION, 'not a frame of this protocol');
   }
 
   #acceptPart(session: Session, part: RequestPart): void {
+    if (session.caller.role === 'observer') {
+      // Whoever may only look has nothing long to say.
+      this.#violate(POLICY_VIOLATION, 'an observer sends no long requests');
+      return;
+    }
     if (this.#open.has(part.id)) {
       this.#violate(POLICY_VIOLATION, 'that request id is in use');
       return;
@@ -257,7 +262,7 @@ export class Connection {
         return;
       case 'whole': {
         const request = parseRequest(outcome.text);
-        if (request?.id === part.id) this.#accept(session, request, outcome.bytes, outcome.bytes);
+        if (request?.id === part.id) this.#accept(session, request, { bytes: 0, reserved: outcome.bytes });
         else {
           this.#options.longRequests.give(outcome.bytes);
           this.#refuseRequest(session, part.id, {});
@@ -271,8 +276,9 @@ export class Connection {
   }
 
   /** `reserved`: bytes of the budget for long requests that it holds until it has settled. */
-  #accept(session: Session, request: Request, bytes: number, reserved: number): void {
+  #accept(session: Session, request: Request, held: { bytes: number; reserved: number }): void {
     const { webSocket, longRequests } = this.#options;
+    const { bytes, reserved } = held;
     // A second request of that id could be answered only in the first one's name.
     if (this.#open.has(request.id) || this.#long.has(request.id)) {
       longRequests.give(reserved);
@@ -299,7 +305,7 @@ export class Connection {
   }
 
   async #answer({ outbound }: Session, id: number, answer: Promise<unknown>): Promise<void> {
-    let frame: NodeFrame;
+    let frame: Parameters<Outbound['answer']>[0];
     try {
       frame = { kind: 'response', id, result: await answer };
     } catch (error) {
@@ -314,18 +320,23 @@ export class Connection {
     // What the WebSocket layer refuses: frames that are too large, not masked, not UTF-8.
     const tooLarge = 'code' in error && error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
     if ('code' in error && typeof error.code === 'string' && error.code.startsWith('WS_ERR')) {
-      this.#options.refusals.count(tooLarge ? 'frame-too-large' : 'protocol-violation');
+      this.#count(tooLarge ? 'frame-too-large' : 'protocol-violation', { code: error.code });
+      // Nothing comes from it any more, whether or not it answers the good-bye that was said for us.
+      this.#end();
     }
     this.#host.log.debug({ err: error }, 'a connection failed');
   }
 
-  #closed(): void {
-    clearTimeout(this.#timer);
-    this.#ending = true;
-    this.#long.close();
-    this.#session?.outbound.close();
+  /** At the first sign that it is over, not when the peer agrees: it cannot hold on to a place or a lease by silence. */
+  #end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
     this.#abort.abort();
-    if (this.#session !== null) this.#host.released(this.#session.connectionId);
+    this.#long.close();
+    if (this.#session === null) return;
+    this.#session.outbound.close();
+    this.#options.leave();
+    this.#host.released(this.#session.connectionId);
   }
 
   #write(frame: NodeFrame): void {
@@ -334,23 +345,28 @@ export class Connection {
   }
 
   #violate(code: number, reason: string): void {
-    this.#options.refusals.count('protocol-violation', { detail: reason });
+    this.#count('protocol-violation', { detail: reason });
     this.#close(code, reason);
+  }
+
+  #count(reason: RefusalReason, facts: RefusalFacts = {}): void {
+    this.#options.refusals.count(reason, { connectionId: this.#session?.connectionId, ...facts });
   }
 
   /** A close frame would wait behind what is not read, and keep it. */
   #cutOff(reason: RefusalReason): void {
-    this.#options.refusals.count(reason, { connectionId: this.#session?.connectionId });
-    this.#ending = true;
+    this.#count(reason);
     this.#options.webSocket.terminate();
+    this.#end();
   }
 
-  /** A peer that does not read its close frame is cut off by the WebSocket's own close timeout. */
   #close(code: number, reason: string): void {
     const { webSocket } = this.#options;
-    this.#ending = true;
-    this.#session?.outbound.close();
-    if (webSocket.readyState === webSocket.OPEN) webSocket.close(code, reason);
+    this.#end();
+    if (webSocket.readyState !== webSocket.OPEN) return;
+    webSocket.close(code, reason);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => webSocket.terminate(), GOOD_BYE_MS);
   }
 }
 

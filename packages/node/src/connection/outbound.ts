@@ -6,7 +6,9 @@ import type { WebSocket } from 'ws';
 import {
   EVENT_BURST_MAX,
   EventBody,
+  failure,
   HIDDEN,
+  NODE_FRAME_BYTES_MAX,
   type Incarnation,
   type NodeFrame,
   type Projection,
@@ -20,6 +22,8 @@ const WINDOW_BYTES = 256 * 1024;
 /** Bytes of answers that a client may leave unread before it is let go. */
 const UNREAD_ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
+type Answer = Extract<NodeFrame, { kind: 'response' | 'failure' }>;
+
 export interface OutboundOptions {
   readonly webSocket: WebSocket;
   /** What the WebSocket writes to: a burst leaves in one piece. */
@@ -29,6 +33,8 @@ export interface OutboundOptions {
   readonly projection: Projection;
   /** Answers pile up, or a source broke: the connection cannot be served. */
   readonly giveUp: (reason: 'answers-unread' | 'source-failed', error?: unknown) => void;
+  /** An answer is longer than a frame may be: a fault of this node, since every answer has a bound. */
+  readonly tooLong: () => void;
 }
 
 export class Outbound implements Lanes {
@@ -46,8 +52,14 @@ export class Outbound implements Lanes {
     this.#showsAll = options.projection.showsAll(EventBody);
   }
 
-  answer(frame: NodeFrame): void {
-    this.#send(JSON.stringify(frame));
+  answer(frame: Answer): void {
+    const text = JSON.stringify(frame);
+    if (exceeds(text, NODE_FRAME_BYTES_MAX)) {
+      this.#options.tooLong();
+      this.#sendFrame({ kind: 'failure', id: frame.id, failure: failure('internal-error') });
+      return;
+    }
+    this.#send(text);
     if (this.#options.webSocket.bufferedAmount > UNREAD_ANSWER_BYTES_MAX)
       this.#options.giveUp('answers-unread');
   }
@@ -185,4 +197,10 @@ export class Outbound implements Lanes {
       this.#wake();
     });
   }
+}
+
+/** UTF-8 takes one to three bytes for a unit of the text; most texts need no counting. */
+function exceeds(text: string, bytesMax: number): boolean {
+  if (text.length > bytesMax) return true;
+  return text.length > bytesMax / 3 && Buffer.byteLength(text) > bytesMax;
 }

@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { connect, Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { pino } from 'pino';
 import { Incarnation, NodeId, PREAUTH_CONNECTIONS_MAX, type NodeEvent } from '@roost/protocol';
 import { makeOperatorToken, observerToken } from '@roost/protocol/node';
@@ -10,6 +12,7 @@ import type { Admission } from '../control/admission.ts';
 import { committedEvent, type StoredEvent } from '../events/stored-event.ts';
 import type { EventSource } from '../events/follower.ts';
 import { failureOf, TestClient, waitFor } from '../node-for-test.ts';
+import { PING_MS, WRITE_DEADLINE_MS } from './liveness.ts';
 import { ConnectionServer, type ServerOptions } from './server.ts';
 
 const incarnation = Incarnation.parse('00000000000000aa');
@@ -81,7 +84,7 @@ describe('the place where clients come in', () => {
     return made;
   };
   const silent = async () => {
-    const socket = connect(path);
+    const socket = connect(path).resume();
     socket.on('error', () => undefined);
     clients.push({ close: () => socket.destroy() });
     await new Promise((resolve) => socket.once('connect', resolve));
@@ -140,6 +143,17 @@ describe('the place where clients come in', () => {
     held[0]?.destroy();
     await next;
     expect(connected).toBe(true);
+    expect(refused('preauth-evicted')).toBe(0);
+  });
+
+  it('lets nobody who says nothing keep others out for more than a moment', async () => {
+    await start();
+    const silents: Socket[] = [];
+    for (let count = 0; count < PREAUTH_CONNECTIONS_MAX; count += 1) silents.push(await silent());
+    await client();
+    expect(refused('preauth-evicted')).toBe(1);
+    expect(silents.filter((socket) => socket.destroyed || socket.closed).length).toBeLessThanOrEqual(1);
+    expect(server.counters.connections.unauthenticated).toBe(PREAUTH_CONNECTIONS_MAX - 1);
   });
 
   it('cuts off at once who comes when the line is full too', async () => {
@@ -151,21 +165,135 @@ describe('the place where clients come in', () => {
     expect(refused('preauth-overflow')).toBeGreaterThan(0);
   });
 
-  it('lets go of a peer that does not answer a ping, also when it has much to read', async () => {
-    await start({ livenessMs: 20 });
+  it('lets go of a peer that does not answer a ping, and of no other', async () => {
+    await start({ livenessMs: 10 });
     const polite = await client();
     const gone = await client();
     gone.socket.pause();
+    const pinged = new Promise((resolve) => polite.socket.once('ping', resolve));
+    clock.now += PING_MS;
+    await pinged;
+    await polite.call('controller.show', {});
+    expect(refused('no-pong')).toBe(0);
+    clock.now += PING_MS;
     await waitFor(() => refused('no-pong') === 1, 'the silent one to be cut off');
-    expect(polite.socket.readyState).toBe(polite.socket.OPEN);
+    expect(released).toEqual([2]);
+    await polite.call('controller.show', {});
+  });
 
-    const full = await client();
-    void full.call('events.subscribe', { after: 0 });
-    full.socket.pause();
+  it('lets go of a peer that takes nothing of what waits for it, not of one that reads slowly', async () => {
+    await start({ livenessMs: 10 });
+    const slow = await client();
+    const stuck = await client();
+    for (const one of [slow, stuck]) {
+      void one.call('events.subscribe', { after: 0 }).catch(() => undefined);
+      one.socket.pause();
+    }
     events.append(200_000);
-    clock.now += 1;
-    await waitFor(() => refused('write-deadline') + refused('no-pong') === 2, 'the full one to be cut off');
-    expect(released.length).toBe(2);
+    const looksPass = () => new Promise((resolve) => setTimeout(resolve, 50));
+    for (let round = 0; round < 4; round += 1) {
+      await looksPass();
+      clock.now += WRITE_DEADLINE_MS - 1_000;
+      const before = slow.events.length;
+      slow.socket.resume();
+      await waitFor(() => slow.events.length > before, 'some to be read');
+      slow.socket.pause();
+    }
+    await waitFor(() => refused('write-deadline') === 1, 'the stuck one to be cut off');
+    expect(released).toEqual([2]);
+    expect(slow.socket.readyState).toBe(slow.socket.OPEN);
+    expect(server.counters.connections.open).toBe(1);
+  });
+
+  it('gives a place back at the end that it decides, not when the peer agrees to it', async () => {
+    await start();
+    const rude = await client();
+    rude.socket.send('no frame');
+    rude.socket.pause();
+    await waitFor(() => released.length === 1, 'the end');
+    expect(server.counters.connections.open).toBe(0);
+    rude.socket.resume();
+    expect((await rude.closed).code).toBe(1008);
+  });
+
+  it('lets go of a client that leaves a long request unfinished, and of an observer that begins one', async () => {
+    await start({ livenessMs: 10 });
+    const part = JSON.stringify({ kind: 'part', id: 99, text: '{', last: false });
+    const looker = await client(path, { role: 'observer' });
+    looker.socket.send(part);
+    expect((await looker.closed).code).toBe(1008);
+
+    const one = await client();
+    one.socket.send(part);
+    await one.call('controller.show', {});
+    clock.now += 19_000;
+    one.socket.send(part);
+    await one.call('controller.show', {});
+    clock.now += 19_000;
+    await one.call('controller.show', {});
+    expect(refused('long-request-stalled')).toBe(0);
+    clock.now += 1_000;
+    await waitFor(() => refused('long-request-stalled') === 1, 'it to be let go');
+  });
+
+  it('goes on after accepting failed', async () => {
+    const listen = vi.spyOn(Server.prototype, 'listen');
+    await start();
+    const [listener] = listen.mock.contexts as Server[];
+    listen.mockRestore();
+    listener?.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' }));
+    await client();
+    expect(refused('accept-error')).toBe(1);
+  });
+
+  it('keeps a place for the owner when strangers crowd the port', async () => {
+    await start({ listen: { host: '127.0.0.1', port: 0 } });
+    const port = Number(server.counters.listening[0]?.split(':')[1]);
+    for (let count = 0; count < PREAUTH_CONNECTIONS_MAX + 10; count += 1) {
+      const stranger = connect(port, '127.0.0.1');
+      stranger.on('error', () => undefined);
+      clients.push({ close: () => stranger.destroy() });
+    }
+    await waitFor(
+      () => server.counters.connections.unauthenticated === PREAUTH_CONNECTIONS_MAX,
+      'the port to be crowded',
+    );
+    await client();
+  });
+
+  it('refuses web pages and foreign host names on its port, for plain requests too', async () => {
+    await start({ listen: { host: '127.0.0.1', port: 0 } });
+    const [address = ''] = server.counters.listening;
+    const statusOf = async (headers: Record<string, string>, upgrade: boolean) => {
+      const [host, port] = address.split(':');
+      const asked = request({
+        host,
+        port,
+        headers: upgrade ? { ...headers, ...UPGRADE_HEADERS } : headers,
+      });
+      const [response] = (await once(asked.end(), 'response')) as [IncomingMessage];
+      response.resume();
+      return response.statusCode;
+    };
+    for (const upgrade of [false, true]) {
+      expect(await statusOf({ Origin: `http://${address}` }, upgrade)).toBe(403);
+      expect(await statusOf({ Host: 'evil.example' }, upgrade)).toBe(403);
+      expect(await statusOf({ Host: '127.0.0.1.evil.example:80' }, upgrade)).toBe(403);
+    }
+    expect(await statusOf({}, false)).toBe(426);
+    expect(server.counters.connections.refused).toMatchObject({ 'origin-refused': 2, 'host-refused': 4 });
+  });
+
+  it('stops at once, whoever still waits for a place or says nothing', async () => {
+    await start();
+    const sockets: Socket[] = [];
+    for (let count = 0; count < PREAUTH_CONNECTIONS_MAX + 5; count += 1) sockets.push(await silent());
+    await waitFor(
+      () => server.counters.connections.unauthenticated === PREAUTH_CONNECTIONS_MAX,
+      'all places to be taken',
+    );
+    server.stopAccepting();
+    await waitFor(() => sockets.every((socket) => socket.destroyed), 'all to be let go', 1_000);
   });
 
   it('answers requests while it streams events to the same connection, and streams them all in order', async () => {
@@ -226,6 +354,13 @@ describe('the place where clients come in', () => {
     expect(observer.ready.connectionId).toBe(2);
   });
 });
+
+const UPGRADE_HEADERS = {
+  Connection: 'Upgrade',
+  Upgrade: 'websocket',
+  'Sec-WebSocket-Version': '13',
+  'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
+};
 
 interface TestLanes {
   followEvents(after: number): void;

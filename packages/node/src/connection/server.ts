@@ -22,8 +22,8 @@ import { Refusals, type RefusalReason } from './refusals.ts';
 
 /** Milliseconds between looks at the socket file. */
 const WATCH_MS = 2_000;
-/** Milliseconds between looks at who is still there. */
-const LIVENESS_MS = 10_000;
+/** Milliseconds between looks at who is still there: a part of the deadlines that are looked at. */
+const LIVENESS_MS = 5_000;
 
 export interface ServerOptions {
   readonly path: string;
@@ -38,7 +38,9 @@ export class ConnectionServer {
   readonly #options: ServerOptions;
   readonly #host: ConnectionHost;
   readonly #refusals: Refusals;
-  readonly #slots: PreauthSlots;
+  /** Of the socket, and of the loopback port. */
+  readonly #slots: { readonly local: PreauthSlots; readonly loopback: PreauthSlots };
+  readonly #monotonicNow: () => number;
   readonly #longRequests = new LongRequestBudget();
   readonly #webSockets = new WebSocketServer({
     noServer: true,
@@ -49,6 +51,7 @@ export class ConnectionServer {
   readonly #http: HttpServer;
   readonly #connections = new Map<WebSocket, Connection>();
   readonly #upgradeTimers = new WeakMap<Socket, NodeJS.Timeout>();
+  readonly #slotsOf = new WeakMap<Socket, PreauthSlots>();
   #ready = 0;
   #nextId = 1;
   #server: Server | null = null;
@@ -60,8 +63,13 @@ export class ConnectionServer {
   constructor(options: ServerOptions, host: ConnectionHost) {
     this.#options = options;
     this.#host = host;
-    this.#refusals = new Refusals(host.log);
-    this.#slots = new PreauthSlots(() => this.#refusals.count('preauth-overflow'));
+    this.#monotonicNow = options.monotonicNow ?? (() => performance.now());
+    this.#refusals = new Refusals(host.log, this.#monotonicNow);
+    const told = {
+      overflow: () => this.#refusals.count('preauth-overflow'),
+      evicted: () => this.#refusals.count('preauth-evicted'),
+    };
+    this.#slots = { local: new PreauthSlots(told), loopback: new PreauthSlots(told) };
     this.#http = this.#makeHttp();
   }
 
@@ -70,7 +78,7 @@ export class ConnectionServer {
       connections: {
         open: this.#ready,
         limit: this.#options.connectionsMax,
-        unauthenticated: this.#slots.held,
+        unauthenticated: this.#slots.local.held + this.#slots.loopback.held,
         refused: this.#refusals.counts,
       },
       listening: this.#loopback === null ? [] : [addressOf(this.#loopback)],
@@ -81,8 +89,10 @@ export class ConnectionServer {
   async start(): Promise<void> {
     await this.#listen();
     const { listen } = this.#options;
-    if (listen !== null)
-      this.#loopback = await this.#listenOn({ ...listen }, `${listen.host}:${listen.port}`);
+    if (listen !== null) {
+      const name = `${listen.host}:${listen.port}`;
+      this.#loopback = await this.#listenOn({ ...listen }, name, this.#slots.loopback);
+    }
     this.#every(WATCH_MS, () => void this.#guard());
     this.#every(this.#options.livenessMs ?? LIVENESS_MS, () => {
       for (const connection of this.#connections.values()) connection.checkLiveness();
@@ -105,7 +115,8 @@ export class ConnectionServer {
     this.#server?.close();
     this.#server = null;
     this.#loopback?.close();
-    this.#slots.close();
+    this.#slots.local.close();
+    this.#slots.loopback.close();
     for (const connection of this.#connections.values()) connection.endWaits();
   }
 
@@ -116,7 +127,6 @@ export class ConnectionServer {
     const gone = Promise.all(open.map((socket) => closed(socket)));
     await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, timeoutMs).unref())]);
     for (const socket of open) socket.terminate();
-    this.#http.closeAllConnections();
   }
 
   #every(milliseconds: number, work: () => void): void {
@@ -128,13 +138,19 @@ export class ConnectionServer {
   async #listen(): Promise<void> {
     const { path } = this.#options;
     removeLeftover(path);
-    this.#server = await this.#listenOn({ path }, path);
+    this.#server = await this.#listenOn({ path }, path, this.#slots.local);
     chmodSync(path, 0o600);
     this.#inode = inodeOf(path);
   }
 
-  async #listenOn(where: { path: string } | { host: string; port: number }, name: string): Promise<Server> {
-    const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => this.#admit(socket));
+  async #listenOn(
+    where: { path: string } | { host: string; port: number },
+    name: string,
+    slots: PreauthSlots,
+  ): Promise<Server> {
+    const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) =>
+      this.#admit(socket, slots),
+    );
     await new Promise<void>((resolve, reject) => {
       server.once('error', (cause) => reject(listenFailure(name, cause)));
       // The socket file is made within the call.
@@ -168,8 +184,9 @@ export class ConnectionServer {
     }
   }
 
-  #admit(socket: Socket): void {
-    this.#slots.take(socket, () => {
+  #admit(socket: Socket, slots: PreauthSlots): void {
+    this.#slotsOf.set(socket, slots);
+    slots.take(socket, () => {
       // Until there is a WebSocket with a timer of its own.
       const timer = setTimeout(() => {
         this.#refusals.count('handshake-timeout');
@@ -183,8 +200,13 @@ export class ConnectionServer {
   }
 
   #makeHttp(): HttpServer {
-    const server = createHttpServer((_, response) => {
-      this.#refusals.count('not-websocket');
+    const server = createHttpServer((request, response) => {
+      const fault = headerFault(request);
+      this.#refusals.count(fault ?? 'not-websocket');
+      if (fault !== null) {
+        response.writeHead(403, { Connection: 'close' }).end();
+        return;
+      }
       response.writeHead(426, { Upgrade: 'websocket', Connection: 'close', 'Content-Type': 'text/plain' });
       response.end('this socket speaks WebSocket\n');
     });
@@ -211,8 +233,10 @@ export class ConnectionServer {
         socket,
         refusals: this.#refusals,
         longRequests: this.#longRequests,
-        enter: () => this.#enter(webSocket, socket),
-        monotonicNow: this.#options.monotonicNow ?? (() => performance.now()),
+        limit: this.#options.connectionsMax,
+        enter: () => this.#enter(socket),
+        leave: () => (this.#ready -= 1),
+        monotonicNow: this.#monotonicNow,
       });
       this.#connections.set(webSocket, connection);
       webSocket.once('close', () => this.#connections.delete(webSocket));
@@ -221,11 +245,10 @@ export class ConnectionServer {
   }
 
   /** A place among those that have proved themselves; in any case none of the others is needed any more. */
-  #enter(webSocket: WebSocket, socket: Socket): ConnectionId | null {
-    this.#slots.give(socket);
+  #enter(socket: Socket): ConnectionId | null {
+    this.#slotsOf.get(socket)?.give(socket);
     if (this.#ready >= this.#options.connectionsMax) return null;
     this.#ready += 1;
-    webSocket.once('close', () => (this.#ready -= 1));
     return ConnectionId.parse(this.#nextId++);
   }
 
