@@ -18,9 +18,7 @@ function faultOf(entry) {
   const source = readFileSync(join(root, path), 'utf8').replaceAll(/\\(['"`])/g, '$1');
   const isNamed = ["'", '"', '`'].some((quote) => source.includes(`(${quote}${test}${quote}`));
   // Long titles stand on a line of their own.
-  const isAlone = source
-    .split('\n')
-    .some((line) => /^(['"`])(.*)\1,$/.exec(line.trim())?.[2] === test);
+  const isAlone = source.split('\n').some((line) => /^(['"`])(.*)\1,$/.exec(line.trim())?.[2] === test);
   return isNamed || isAlone ? null : `no test "${test}" in ${path}`;
 }
 
