@@ -94,8 +94,8 @@ describe('the node as a process', () => {
       }
     }, 'the socket to come back');
     const after = await TestClient.connect(socket());
-    expect(await before.call('node.status', {})).toMatchObject({ connections: 2 });
-    expect(await after.call('node.status', {})).toMatchObject({ connections: 2 });
+    expect(await before.call('node.status', {})).toMatchObject({ connections: { open: 2 } });
+    expect(await after.call('node.status', {})).toMatchObject({ connections: { open: 2 } });
     before.close();
     after.close();
   });
@@ -192,7 +192,8 @@ describe('the node as a process', () => {
     const node = await start();
     const client = await TestClient.connect(socket());
     await client.call('node.shutdown', {});
-    expect(await failureOf(client.call('node.status', {}))).toMatch(/^(shutting-down|connection-lost)$/);
+    const late = client.call('workspace.register', { root: '/' });
+    expect(await failureOf(late)).toMatch(/^(shutting-down|connection-lost)$/);
     expect(await node.exit).toEqual({ code: 0, signal: null });
   });
 });

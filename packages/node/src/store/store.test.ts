@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FailureError, WorkspaceId } from '@roost/protocol';
+import { FailureError, Incarnation, WorkspaceId } from '@roost/protocol';
+import { randomHexId } from '../node-identity.ts';
 import { openDatabase } from './open-database.ts';
 import { Store, type Transaction } from './store.ts';
 
@@ -19,9 +20,15 @@ describe('the store', () => {
     store.sql.all('SELECT sequence FROM events').length,
   ];
 
+  const open = () => {
+    store = new Store(openDatabase(join(directory, 'node.db')));
+    const incarnation = Incarnation.parse(randomHexId());
+    store.transact((transaction) => store.begin(transaction, incarnation));
+  };
+
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'roost-store-'));
-    store = new Store(openDatabase(join(directory, 'node.db')));
+    open();
   });
   afterEach(() => {
     store.close();
@@ -58,7 +65,7 @@ describe('the store', () => {
     store.transact((transaction) => add(transaction, 'marked'));
     store.close();
     expect(readFileSync(join(directory, 'node.db')).includes('/marked/')).toBe(true);
-    store = new Store(openDatabase(join(directory, 'node.db')));
+    open();
     expect(counts()).toEqual([1, 1]);
   });
 });
