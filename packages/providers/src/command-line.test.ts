@@ -44,7 +44,7 @@ describe('a new session', () => {
     ['gets none where the provider makes its own', 'codex', ['-m', 'x'], ['-m', 'x'], null],
     ['gets none where there are no sessions', 'shell', ['-c', 'date'], ['-c', 'date'], null],
   ])('%s (%s %j)', (_, id, given, expected, sessionId) => {
-    expect(plan(id, assign, given)).toEqual({ arguments: expected, sessionId });
+    expect(plan(id, assign, given)).toEqual({ arguments: expected, shown: expected, sessionId });
   });
 
   test('takes its first prompt behind everything, where no option can take it for a value', () => {
@@ -80,7 +80,7 @@ describe('a resumed session', () => {
     ['codex', ['resume', 'y', '--last'], ['resume', ID]],
     ['codex', ['-i', 'a.png', 'b.png', '-s', 'read-only'], ['-s', 'read-only', 'resume', ID]],
   ])('of %s %j gets its options again and never a prompt', (id, given, expected) => {
-    expect(plan(id, resume, given)).toEqual({ arguments: expected, sessionId: ID });
+    expect(plan(id, resume, given)).toEqual({ arguments: expected, shown: expected, sessionId: ID });
   });
 
   test('takes a new prompt', () => {
@@ -109,6 +109,16 @@ describe('a resumed session', () => {
       expect(outcome).toMatchObject({ failure: { code: 'session-record-not-resumable' } });
     }
   });
+});
+
+test.each([
+  ['claude', none, ['--', '…']],
+  ['claude', assign, ['--session-id', ID, '--', '…']],
+  ['claude', resume, ['--resume', ID, '--', '…']],
+  ['codex', none, ['--', '…']],
+  ['codex', resume, ['resume', ID, '--', '…']],
+])('what is shown of %s with the session %j has an ellipsis for its first prompt', (id, session, shown) => {
+  expect(plan(id, session, [], { prompt: 'a secret' })?.shown).toEqual(shown);
 });
 
 test.each([

@@ -13,8 +13,13 @@ export type SessionChoice =
   /** This one is run on. */
   | { readonly kind: 'resume'; readonly id: string };
 
+/** Stands for the first prompt in what is shown of a command. */
+const PROMPT_SHOWN = '…';
+
 export interface ArgumentPlan {
   readonly arguments: readonly string[];
+  /** The same for lists, notes and logs: without the words of the first prompt. */
+  readonly shown: readonly string[];
   /** Id of the provider's session, when the launch decides it. */
   readonly sessionId: string | null;
 }
@@ -30,24 +35,32 @@ export function planArguments(
   },
 ): ArgumentPlan | null {
   if (wanted.prompt !== null && prompt === null) return null;
-  const first = wanted.prompt === null || prompt === null ? [] : filled(prompt, '{prompt}', wanted.prompt);
   const { session } = wanted;
+  const planned = (own: readonly string[], sessionId: string | null): ArgumentPlan => {
+    const ending = (text: string | null) =>
+      text === null || prompt === null ? [] : filled(prompt, '{prompt}', text);
+    return {
+      arguments: [...own, ...ending(wanted.prompt)],
+      shown: [...own, ...ending(wanted.prompt === null ? null : PROMPT_SHOWN)],
+      sessionId,
+    };
+  };
   switch (session.kind) {
     case 'none':
-      return { arguments: [...wanted.arguments, ...first], sessionId: null };
+      return planned(wanted.arguments, null);
     case 'assign': {
       if (identity?.kind !== 'assigned' || choosesSession(wanted.arguments, commandLine)) {
-        return { arguments: [...wanted.arguments, ...first], sessionId: null };
+        return planned(wanted.arguments, null);
       }
       const own = filled(identity.arguments, '{id}', session.id);
-      return { arguments: [...own, ...wanted.arguments, ...first], sessionId: session.id };
+      return planned([...own, ...wanted.arguments], session.id);
     }
     case 'resume': {
       if (resume === null) return null;
       const own = filled(resume.arguments, '{id}', session.id);
       const kept = optionsOf(wanted.arguments, commandLine);
       const all = resume.at === 'front' ? [...own, ...kept] : [...kept, ...own];
-      return { arguments: [...all, ...first], sessionId: session.id };
+      return planned(all, session.id);
     }
   }
 }

@@ -44,6 +44,7 @@ test('an agent gets its own keys, not those of others, nor signs of nesting', ()
   expect(plan).toEqual({
     file: '/usr/bin/claude',
     argv: ['claude', '--model', 'x'],
+    shown: ['claude', '--model', 'x'],
     environment: {
       PATH: '/usr/bin',
       HOME: '/home/u',
@@ -64,6 +65,20 @@ test('codex keeps its work in its own tree, told so once', () => {
   expect(argv([])).toEqual(['codex', '--no-daemon']);
   expect(argv(['resume', 'x'])).toEqual(['codex', '--no-daemon', 'resume', 'x']);
   expect(argv(['-m', 'x', '--no-daemon'])).toEqual(['codex', '-m', 'x', '--no-daemon']);
+});
+
+test('a first prompt reaches the agent whole, and nothing that is shown of the launch', () => {
+  const { argv, shown } = planned(
+    planLaunch(provider('codex'), {
+      ...plain,
+      arguments: ['-m', 'x'],
+      prompt: '--no-daemon',
+      environment,
+      which: installed('codex'),
+    }),
+  );
+  expect(argv).toEqual(['codex', '--no-daemon', '-m', 'x', '--', '--no-daemon']);
+  expect(shown).toEqual(['codex', '--no-daemon', '-m', 'x', '--', '…']);
 });
 
 test('an agent that is not installed is refused with what was looked for', () => {
@@ -110,6 +125,7 @@ test('a command runs as it is, with the reach of its person but nobody else’s 
   expect(plan).toEqual({
     file: '/usr/bin/git',
     argv: ['git', 'push'],
+    shown: ['git', 'push'],
     environment: {
       PATH: '/usr/bin',
       HOME: '/home/u',

@@ -17,6 +17,8 @@ export interface LaunchPlan {
   readonly file: string;
   /** argv[0] and the arguments. */
   readonly argv: readonly string[];
+  /** What of it may be stored and told: the first prompt is the agent's alone. */
+  readonly shown: readonly string[];
   /** The child's whole environment. */
   readonly environment: Record<string, string>;
   /** The provider's own session that this launch makes or runs on; null when that is not known yet. */
@@ -76,17 +78,22 @@ export function planLaunch(provider: ProviderManifest, scene: ProviderLaunch): L
     set: scene.set ?? {},
   });
   const find = (name: string) => scene.which(name, environment.PATH);
-  const given = [
-    ...provider.leadingArguments.filter((one) => !planned.arguments.includes(one)),
-    ...planned.arguments,
-  ];
-  const providerSessionId = planned.sessionId;
+  const leading = provider.leadingArguments.filter((one) => !planned.shown.includes(one));
+  const planOf = (file: string, front: readonly string[]): LaunchOutcome => ({
+    plan: {
+      file,
+      argv: [...front, ...leading, ...planned.arguments],
+      shown: [...front, ...leading, ...planned.shown],
+      environment,
+      providerSessionId: planned.sessionId,
+    },
+  });
   switch (provider.executable.kind) {
     case 'search': {
       const { names } = provider.executable;
       for (const name of names) {
         const file = find(name);
-        if (file !== null) return { plan: { file, argv: [name, ...given], environment, providerSessionId } };
+        if (file !== null) return planOf(file, [name]);
       }
       return {
         failure: failure('provider-not-installed', { provider: provider.id, executables: [...names] }),
@@ -104,7 +111,7 @@ export function planLaunch(provider: ProviderManifest, scene: ProviderLaunch): L
         };
       const name = basename(file);
       const login = LOGIN_OPTION_SHELLS.has(name) ? ['-l'] : [];
-      return { plan: { file, argv: [name, ...login, ...given], environment, providerSessionId } };
+      return planOf(file, [name, ...login]);
     }
   }
 }
@@ -120,5 +127,6 @@ export function planCommand(scene: LaunchScene & { readonly command: readonly st
   const [name = ''] = scene.command;
   const file = scene.which(name, environment.PATH);
   if (file === null) return { failure: failure('command-not-found', { command: name }) };
-  return { plan: { file, argv: scene.command, environment, providerSessionId: null } };
+  const argv = scene.command;
+  return { plan: { file, argv, shown: argv, environment, providerSessionId: null } };
 }

@@ -98,7 +98,7 @@ export function storeIntent(transaction: Transaction, request: StartRequest, kee
   const claimed = request.record.kind === 'existing' ? request.record.claim(transaction) : null;
   const createdAt = Date.now();
   const { launch, location, transport } = request;
-  const command = shownCommand(launch.argv);
+  const command = shownCommand(launch.shown);
   const row: SessionRow = {
     ...newSessionRow({
       id: SessionId.parse(randomHexId()),

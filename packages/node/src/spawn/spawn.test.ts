@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CAPABILITIES, IdempotencyKey, SESSIONS_MAX, SpawnSpec, type Capability } from '@roost/protocol';
@@ -120,6 +120,20 @@ describe('a launch by spec', () => {
     const isGiven = () => existsSync(given) && readFileSync(given, 'utf8').includes('a secret prompt');
     await waitFor(isGiven, 'the prompt to be given');
     expect(canonicalJson(await bench.result(key))).not.toContain('secret');
+
+    const { sessionId } = receipt.session;
+    const row = rowOf(sessionId);
+    const child = bench.keepers.child(row?.keeper_id ?? null, sessionId);
+    for (const told of [JSON.parse(row?.command ?? ''), JSON.parse(child?.note ?? '').command])
+      expect(told).toEqual(['claude', '--session-id', expect.any(String), '--', '…']);
+    expect(child?.note).not.toContain('secret');
+    const events = bench.store.sql.all('SELECT body FROM events');
+    expect(events.length).toBeGreaterThan(0);
+    expect(JSON.stringify(events)).not.toContain('secret');
+    const files = readdirSync(home.path).filter((name) => name.startsWith('node.db'));
+    const stored = files.map((name) => readFileSync(join(home.path, name), 'latin1')).join('');
+    expect(stored).toContain('--session-id');
+    expect(stored).not.toContain('secret');
   });
 
   it('is refused for each reason before anything is stored or started', async () => {
