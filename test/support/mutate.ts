@@ -86,7 +86,9 @@ function applyEdit(root: Json, edit: Edit, spared: readonly string[]): Json {
   if (place === undefined) return root;
   const owner = place.owner as Record<string, Json>;
   const held = owner[place.name] ?? null;
-  const { value, name } = edit;
+  const { name } = edit;
+  // A value of its own each time: it may be put into itself otherwise.
+  const value = structuredClone(edit.value);
   switch (edit.kind) {
     case 'tweak':
       set(owner, place.name, tweak(held, edit.at));
