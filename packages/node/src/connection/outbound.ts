@@ -16,6 +16,7 @@ import {
 import type { Lanes, OutputSource, ScreenSource } from '../control/handlers.ts';
 import { EventFollower, type EventSource } from '../events/follower.ts';
 import type { StoredEvent } from '../events/stored-event.ts';
+import { eventFrames, eventText } from './event-frames.ts';
 
 /** Unread bytes above which nothing more is pushed. */
 const WINDOW_BYTES = 256 * 1024;
@@ -42,6 +43,8 @@ export class Outbound implements Lanes {
   readonly #showsAll: boolean;
   readonly #outputs = new Map<string, OutputSource>();
   #follower: EventFollower | null = null;
+  /** Told before the next event. */
+  #owedResync: { readonly floor: number; readonly last: number } | null = null;
   #screens: ScreenSource | null = null;
   #scheduled = false;
   #blocked = false;
@@ -65,6 +68,7 @@ export class Outbound implements Lanes {
   }
 
   followEvents(after: number): void {
+    this.#owedResync = null;
     this.#follower?.close();
     const follower = new EventFollower(this.#options.events, after);
     follower.onReady(() => this.#wake());
@@ -73,12 +77,8 @@ export class Outbound implements Lanes {
   }
 
   resyncEvents(floor: number, last: number): void {
-    // After the answer to the request that asked.
-    setImmediate(() => {
-      if (this.#closed) return;
-      this.#resync(floor, last);
-      this.followEvents(last);
-    });
+    this.followEvents(last);
+    this.#owedResync = { floor, last };
   }
 
   watchScreens(source: ScreenSource | null): void {
@@ -139,17 +139,21 @@ export class Outbound implements Lanes {
   }
 
   #pushEvents(): boolean {
+    if (this.#owedResync !== null) {
+      this.#resync(this.#owedResync.floor, this.#owedResync.last);
+      this.#owedResync = null;
+    }
     const taken = this.#follower?.take(EVENT_BURST_MAX);
     if (taken === undefined) return false;
     if (taken.kind === 'resync') {
       this.#resync(taken.floor, taken.last);
       return true;
     }
-    for (const event of taken.events) {
-      const text = this.#shown(event);
-      if (text !== null) this.#send(`{"kind":"event","event":${text}}`);
-    }
-    return taken.events.length > 0;
+    const { events } = taken;
+    const texts = events.map((event) => this.#shown(event));
+    if (texts.every((text, index) => text === events[index]?.text)) this.#sendAsStored(events);
+    else for (const text of texts) if (text !== null) this.#send(eventText(text));
+    return events.length > 0;
   }
 
   #shown(stored: StoredEvent): string | null {
@@ -191,12 +195,21 @@ export class Outbound implements Lanes {
   #send(text: string): void {
     const { webSocket } = this.#options;
     if (webSocket.readyState !== webSocket.OPEN) return;
-    webSocket.send(text, () => {
-      if (!this.#blocked || webSocket.bufferedAmount > WINDOW_BYTES) return;
-      this.#blocked = false;
-      this.#wake();
-    });
+    webSocket.send(text, this.#onSent);
   }
+
+  /** Past the WebSocket, to its socket: whole frames, and without compression it never holds a part of one back. */
+  #sendAsStored(events: readonly StoredEvent[]): void {
+    const { webSocket, socket } = this.#options;
+    if (events.length === 0 || webSocket.readyState !== webSocket.OPEN) return;
+    socket.write(eventFrames(events), this.#onSent);
+  }
+
+  readonly #onSent = (): void => {
+    if (!this.#blocked || this.#options.webSocket.bufferedAmount > WINDOW_BYTES) return;
+    this.#blocked = false;
+    this.#wake();
+  };
 }
 
 /** UTF-8 takes one to three bytes for a unit of the text; most texts need no counting. */
