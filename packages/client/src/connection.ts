@@ -285,8 +285,12 @@ class OpenConnection implements NodeConnection {
     params: ParamsInput<'session.followOutput'>,
     listener: OutputListener,
   ): Promise<Result<'session.followOutput'>> {
-    this.#outputListeners.set(outputKey(params.sessionId, params.stream), listener);
-    return this.request('session.followOutput', params);
+    const key = outputKey(params.sessionId, params.stream);
+    this.#outputListeners.set(key, listener);
+    return this.request('session.followOutput', params).catch((error: unknown) => {
+      if (this.#outputListeners.get(key) === listener) this.#outputListeners.delete(key);
+      throw error;
+    });
   }
 
   async unfollowOutput(params: ParamsInput<'session.unfollowOutput'>): Promise<void> {
@@ -317,6 +321,13 @@ class OpenConnection implements NodeConnection {
     this.#onClosed();
   }
 
+  #tellOutput(frame: OutputFrame): void {
+    const key = outputKey(frame.session.sessionId, frame.stream);
+    const listener = this.#outputListeners.get(key);
+    if (frame.ended) this.#outputListeners.delete(key);
+    listener?.(frame);
+  }
+
   #lease(name: OperationName, { lease }: RequestOptions): Pick<Request, 'lease'> {
     const isBrief = lease === undefined ? !this.#holdsLease : lease === 'brief';
     return isBrief && OPERATIONS[name].access === 'controller' ? { lease: 'brief' } : {};
@@ -342,7 +353,7 @@ class OpenConnection implements NodeConnection {
         this.#screenListener?.(frame.session, frame.frame);
         return;
       case 'output':
-        this.#outputListeners.get(outputKey(frame.session.sessionId, frame.stream))?.(frame);
+        this.#tellOutput(frame);
         return;
       case 'unknown-kind':
         return;

@@ -1,7 +1,9 @@
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { WebSocketServer } from 'ws';
 import type { NodeFrame, Selection } from '@roost/protocol';
 import { makeOperatorToken, observerToken } from '@roost/protocol/node';
 import { connectNode, type ConnectOptions } from './connection.ts';
@@ -93,19 +95,26 @@ describe('the token', () => {
     await expect(connect()).rejects.toMatchObject({ failure: { code: 'node-not-running' } });
   });
 
-  test('has to be named for a URL', async () => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-    // The node answers the upgrade with a status when it is full.
-    server.on('upgrade', (_, socket) => socket.end('HTTP/1.1 503 Service Unavailable\r\n\r\n'));
-    const url = `ws://127.0.0.1:${port}/`;
-    await expect(connectNode({ url, token: FAKE_TOKEN, client })).rejects.toMatchObject({
-      failure: { code: 'connections-exhausted' },
-    });
+  test('has to be named for a URL, and nothing is sent without one', async () => {
+    const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+    await new Promise((resolve) => server.once('listening', resolve));
+    const received: string[] = [];
+    server.on('connection', (socket) => socket.on('message', () => received.push('message')));
+    const { port } = server.address() as AddressInfo;
+    await expect(connectNode({ url: `ws://127.0.0.1:${port}/`, client })).rejects.toMatchObject(
+      refusedWith('home-unusable', { reason: 'no token was named' }),
+    );
+    expect(received).toEqual([]);
     server.close();
   });
+});
+
+test('what answers the upgrade with a status is no node of this protocol', async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(socketPath, resolve));
+  server.on('upgrade', (_, socket) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'));
+  await expect(connect()).rejects.toMatchObject(refusedWith('unsupported-protocol', { status: 403 }));
+  server.close();
 });
 
 describe('a node is not trusted, and learns nothing but the hello,', () => {

@@ -164,8 +164,7 @@ function connectFailure(error: unknown, place: Readonly<Record<string, string>>)
   return new FailureError('connection-lost', place, { cause: error });
 }
 
-/** A node that is full, or something else that listens there, answers the upgrade with a status. */
+/** Something else that listens there, or a node that takes us for a web page, answers the upgrade with a status. */
 function httpFailure(status: number | undefined, place: Readonly<Record<string, string>>): FailureError {
-  if (status === 503) return new FailureError('connections-exhausted', place);
   return new FailureError('unsupported-protocol', { ...place, status: status ?? 0 });
 }

@@ -72,7 +72,7 @@ export interface ConnectionOptions {
 }
 
 /** What is there once the client has proved itself. */
-interface Session {
+interface Client {
   readonly connectionId: ConnectionId;
   readonly caller: Caller;
   readonly outbound: Outbound;
@@ -90,7 +90,7 @@ export class Connection {
   /** Requests at work: a deadline answers early, but what it holds is held until the work settles. */
   #working = 0;
   #openBytes = 0;
-  #session: Session | null = null;
+  #client: Client | null = null;
   /** Nothing of the client is heard any more, and what it held is given back. */
   #ended = false;
   /** The deadline of the handshake, then that of the good-bye. */
@@ -117,13 +117,14 @@ export class Connection {
   }
 
   get isReady(): boolean {
-    return this.#session !== null;
+    return this.#client !== null;
   }
 
   refuse(reason: RefusalReason, because: Failure): void {
     this.#count(reason);
     this.#write({ kind: 'refused', failure: because });
-    this.#close(POLICY_VIOLATION, because.code);
+    const mayTryAgain = because.code === 'connections-exhausted';
+    this.#close(mayTryAgain ? TRY_AGAIN_LATER : POLICY_VIOLATION, because.code);
   }
 
   /** Ends waiting reads; they answer with what they have. */
@@ -137,8 +138,8 @@ export class Connection {
 
   /** Asked from time to time: cuts a peer off that is gone without a word, or that no longer reads. */
   checkLiveness(): void {
-    if (this.#ended || this.#session === null) return;
-    const fault = this.#session.liveness.check() ?? (this.#long.hasStalled ? 'long-request-stalled' : null);
+    if (this.#ended || this.#client === null) return;
+    const fault = this.#client.liveness.check() ?? (this.#long.hasStalled ? 'long-request-stalled' : null);
     if (fault !== null) this.#cutOff(fault);
   }
 
@@ -149,8 +150,8 @@ export class Connection {
   #receive(data: Buffer): void {
     // What comes after we said good-bye is not done any more.
     if (this.#ended) return;
-    if (this.#session === null) this.#shakeHands(data);
-    else this.#serve(this.#session, data);
+    if (this.#client === null) this.#shakeHands(data);
+    else this.#serve(this.#client, data);
   }
 
   #shakeHands(data: Buffer): void {
@@ -200,11 +201,11 @@ export class Connection {
     const caller: Caller = { ...who, lanes: outbound, signal: this.#abort.signal };
     const liveness = new Liveness({ webSocket, socket }, monotonicNow);
     const { connectionId } = who;
-    this.#session = { connectionId, caller, outbound, liveness };
+    this.#client = { connectionId, caller, outbound, liveness };
     this.#write({ kind: 'ready', connectionId, sequence: events.range().last, controller: controller() });
   }
 
-  #serve(session: Session, data: Buffer): void {
+  #serve(client: Client, data: Buffer): void {
     let value: unknown;
     try {
       value = JSON.parse(data.toString());
@@ -215,30 +216,30 @@ export class Connection {
     const frame = ClientFrame.safeParse(value).data;
     switch (frame?.kind) {
       case 'request':
-        this.#accept(session, frame, { bytes: data.length, reserved: 0 });
+        this.#accept(client, frame, { bytes: data.length, reserved: 0 });
         return;
       case 'part':
-        this.#acceptPart(session, frame);
+        this.#acceptPart(client, frame);
         return;
       case 'hello':
       case 'authenticate':
         this.#violate(POLICY_VIOLATION, 'the handshake is over');
         return;
       case undefined:
-        this.#misunderstood(session, value);
+        this.#misunderstood(client, value);
     }
   }
 
-  #misunderstood(session: Session, value: unknown): void {
+  #misunderstood(client: Client, value: unknown): void {
     const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : null;
     if (typeof id === 'number' && Number.isSafeInteger(id) && id >= 0 && !this.#open.has(id)) {
       this.#count('protocol-violation', { detail: 'a request that cannot be read' });
-      session.outbound.answer({ kind: 'failure', id, failure: failure('invalid-request') });
+      client.outbound.answer({ kind: 'failure', id, failure: failure('invalid-request') });
     } else this.#violate(POLICY_VIOLATION, 'not a frame of this protocol');
   }
 
-  #acceptPart(session: Session, part: RequestPart): void {
-    if (session.caller.role === 'observer') {
+  #acceptPart(client: Client, part: RequestPart): void {
+    if (client.caller.role === 'observer') {
       // Whoever may only look has nothing long to say.
       this.#violate(POLICY_VIOLATION, 'an observer sends no long requests');
       return;
@@ -255,28 +256,28 @@ export class Connection {
         this.#violate(POLICY_VIOLATION, 'too many unfinished requests');
         return;
       case 'refused':
-        this.#refuseRequest(session, part.id, {
+        this.#refuseRequest(client, part.id, {
           longRequestBytesMax: REQUEST_BYTES_MAX,
           allLongRequestsBytesMax: LONG_REQUESTS_BYTES_MAX,
         });
         return;
       case 'whole': {
         const request = parseRequest(outcome.text);
-        if (request?.id === part.id) this.#accept(session, request, { bytes: 0, reserved: outcome.bytes });
+        if (request?.id === part.id) this.#accept(client, request, { bytes: 0, reserved: outcome.bytes });
         else {
           this.#options.longRequests.give(outcome.bytes);
-          this.#refuseRequest(session, part.id, {});
+          this.#refuseRequest(client, part.id, {});
         }
       }
     }
   }
 
-  #refuseRequest({ outbound }: Session, id: number, details: Record<string, number>): void {
+  #refuseRequest({ outbound }: Client, id: number, details: Record<string, number>): void {
     outbound.answer({ kind: 'failure', id, failure: failure('invalid-request', details) });
   }
 
   /** `reserved`: bytes of the budget for long requests that it holds until it has settled. */
-  #accept(session: Session, request: Request, held: { bytes: number; reserved: number }): void {
+  #accept(client: Client, request: Request, held: { bytes: number; reserved: number }): void {
     const { webSocket, longRequests } = this.#options;
     const { bytes, reserved } = held;
     // A second request of that id could be answered only in the first one's name.
@@ -287,15 +288,15 @@ export class Connection {
     }
     if (this.#working >= OPEN_REQUESTS_MAX) {
       longRequests.give(reserved);
-      this.#refuseRequest(session, request.id, { openRequestsMax: OPEN_REQUESTS_MAX });
+      this.#refuseRequest(client, request.id, { openRequestsMax: OPEN_REQUESTS_MAX });
       return;
     }
     this.#open.add(request.id);
     this.#working += 1;
     this.#openBytes += bytes;
     if (this.#openBytes > OPEN_BYTES_MAX) webSocket.pause();
-    const { answer, settled } = this.#host.admission.admit(request, session.caller);
-    void this.#answer(session, request.id, answer);
+    const { answer, settled } = this.#host.admission.admit(request, client.caller);
+    void this.#answer(client, request.id, answer);
     void settled.then(() => {
       this.#working -= 1;
       this.#openBytes -= bytes;
@@ -304,7 +305,7 @@ export class Connection {
     });
   }
 
-  async #answer({ outbound }: Session, id: number, answer: Promise<unknown>): Promise<void> {
+  async #answer({ outbound }: Client, id: number, answer: Promise<unknown>): Promise<void> {
     let frame: Parameters<Outbound['answer']>[0];
     try {
       frame = { kind: 'response', id, result: await answer };
@@ -333,10 +334,10 @@ export class Connection {
     this.#ended = true;
     this.#abort.abort();
     this.#long.close();
-    if (this.#session === null) return;
-    this.#session.outbound.close();
+    if (this.#client === null) return;
+    this.#client.outbound.close();
     this.#options.leave();
-    this.#host.released(this.#session.connectionId);
+    this.#host.released(this.#client.connectionId);
   }
 
   #write(frame: NodeFrame): void {
@@ -350,7 +351,7 @@ export class Connection {
   }
 
   #count(reason: RefusalReason, facts: RefusalFacts = {}): void {
-    this.#options.refusals.count(reason, { connectionId: this.#session?.connectionId, ...facts });
+    this.#options.refusals.count(reason, { connectionId: this.#client?.connectionId, ...facts });
   }
 
   /** A close frame would wait behind what is not read, and keep it. */

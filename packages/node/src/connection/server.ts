@@ -53,6 +53,7 @@ export class ConnectionServer {
   readonly #upgradeTimers = new WeakMap<Socket, NodeJS.Timeout>();
   readonly #slotsOf = new WeakMap<Socket, PreauthSlots>();
   #ready = 0;
+  #stopping = false;
   #nextId = 1;
   #server: Server | null = null;
   #loopback: Server | null = null;
@@ -110,6 +111,7 @@ export class ConnectionServer {
 
   /** No new connections; waiting reads answer. */
   stopAccepting(): void {
+    this.#stopping = true;
     for (const timer of this.#timers) clearInterval(timer);
     this.#watcher?.close();
     this.#server?.close();
@@ -138,8 +140,14 @@ export class ConnectionServer {
   async #listen(): Promise<void> {
     const { path } = this.#options;
     removeLeftover(path);
-    this.#server = await this.#listenOn({ path }, path, this.#slots.local);
-    chmodSync(path, 0o600);
+    const server = await this.#listenOn({ path }, path, this.#slots.local);
+    try {
+      chmodSync(path, 0o600);
+    } catch (cause) {
+      server.close();
+      throw listenFailure(path, cause);
+    }
+    this.#server = server;
     this.#inode = inodeOf(path);
   }
 
@@ -177,6 +185,7 @@ export class ConnectionServer {
     old.close();
     try {
       await this.#listen();
+      if (this.#isStopping()) this.stopAccepting();
     } catch (error) {
       this.#host.log.error({ err: error }, 'cannot listen again yet');
       this.#server = old;
@@ -184,7 +193,16 @@ export class ConnectionServer {
     }
   }
 
+  /** Asked anew after each wait. */
+  #isStopping(): boolean {
+    return this.#stopping;
+  }
+
   #admit(socket: Socket, slots: PreauthSlots): void {
+    if (this.#stopping) {
+      socket.destroy();
+      return;
+    }
     this.#slotsOf.set(socket, slots);
     slots.take(socket, () => {
       // Until there is a WebSocket with a timer of its own.
@@ -224,6 +242,10 @@ export class ConnectionServer {
     if (fault !== null) {
       this.#refusals.count(fault);
       socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+      return;
+    }
+    if (this.#stopping) {
+      socket.destroy();
       return;
     }
     this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
