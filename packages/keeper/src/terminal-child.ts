@@ -7,6 +7,7 @@ import { Attachment, type AttachedSession } from './attachment.ts';
 import { InputQueue } from './input-queue.ts';
 import { OutputRing } from './output-ring.ts';
 import { Pty } from './pty.ts';
+import { frameOf } from './screen/frame.ts';
 import { ReplyFilter } from './screen/reply-filter.ts';
 import { Screen } from './screen/screen.ts';
 import { splitAtSequenceBoundary } from './screen/sequence-boundary.ts';
@@ -142,9 +143,7 @@ export class TerminalChild implements AttachedSession, PumpSource {
   }
 
   frame(): Omit<ScreenFrame, 'ended'> {
-    const { lines, size, cursor, title, alternateScreen } = this.#screen.readText(0);
-    const drawing = Buffer.from(this.#screen.snapshot({ scrollbackLines: 0 })).toString();
-    return { revision: this.frames.current, lines, size, cursor, title, alternateScreen, drawing };
+    return { revision: this.frames.current, ...frameOf(this.#screen) };
   }
 
   resize(columns: number, rows: number): void {

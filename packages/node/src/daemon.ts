@@ -101,7 +101,10 @@ async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daem
       lifecycle.connected(link);
       screens.connected(link);
     },
-    changed: (link, child) => lifecycle.changed(link, child),
+    changed: (link, child) => {
+      lifecycle.changed(link, child);
+      screens.changed(child);
+    },
     output: (...told) => lifecycle.output(...told),
     dead: (link) => lifecycle.dead(link),
   };

@@ -133,6 +133,11 @@ export class Screen {
    * moves up into its history and the session's last lines follow it there; with 0 only the screen is redrawn.
    */
   snapshot({ scrollbackLines }: { readonly scrollbackLines: number }): Uint8Array {
+    return Buffer.from(this.draw(scrollbackLines), 'utf8');
+  }
+
+  /** The same as text. */
+  draw(scrollbackLines: number): string {
     const { normal, alternate } = this.terminal.buffer;
     const bottom = normal.baseY + this.rows;
     const keepHistory = scrollbackLines > 0 ? `\x1b[9999;1H${'\n'.repeat(this.rows)}` : '';
@@ -148,7 +153,7 @@ export class Screen {
     }
     if (this.#title !== null) out += `\x1b]2;${this.#title}\x1b\\`;
     out += this.#colors.restore() + this.#modes.restore() + this.#cursor() + this.#modes.restoreDrawing();
-    return Buffer.from(out, 'utf8');
+    return out;
   }
 
   /** Text of the screen below at most `scrollback` older lines. The alternate screen has no older lines. */

@@ -1,7 +1,6 @@
 // Screens of terminal sessions for whoever watches them. For each session that somebody watches there is one question at its keeper:
 // the next newer screen. The answer goes to all who watch, each keeps the newest that it has not taken, and the next question
 // waits a moment. So a flood, a slow watcher or a thousand changes cost one screen at a time, and what nobody watches costs nothing.
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   FailureError,
   type ScreenFrame,
@@ -9,7 +8,7 @@ import {
   type SessionAddress,
   type SessionId,
 } from '@roost/protocol';
-import type { ScreenFrame as KeeperFrame } from '@roost/keeper/wire';
+import type { ChildState, ScreenFrame as KeeperFrame } from '@roost/keeper/wire';
 import type { ScreenSource } from '../control/handlers.ts';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
@@ -37,11 +36,20 @@ interface Shown {
   readonly frame: ScreenFrame;
 }
 
+/** The questions about one session, one after the other. */
+interface Asking {
+  /** Something has changed that a question under way may not have seen: ask anew without a pause. */
+  again: boolean;
+  /** Ends the pause before the next question. */
+  hurry: () => void;
+}
+
 export class Screens {
   readonly #options: ScreensOptions;
   readonly #watchers = new Set<Watcher>();
   /** Sessions whose keeper has been asked for the next screen. */
-  readonly #asking = new Set<string>();
+  readonly #asking = new Map<string, Asking>();
+  /** The newest screen of each session that is asked for, or was while it lives and somebody watches. */
   readonly #latest = new Map<string, Shown>();
   readonly #stopListening: () => void;
   #closed = false;
@@ -71,6 +79,13 @@ export class Screens {
     for (const sessionId of link.children.keys()) this.#ask(sessionId);
   }
 
+  /** Told as soon as the keeper tells it: once the end of a session is stored, its last screen cannot be had any more. */
+  changed(child: ChildState): void {
+    if (child.exit === null || this.#watchers.size === 0) return;
+    this.#asking.get(child.sessionId)?.hurry();
+    this.#ask(child.sessionId);
+  }
+
   close(): void {
     this.#closed = true;
     this.#stopListening();
@@ -83,13 +98,16 @@ export class Screens {
     return sessions.map((id) => findSession(sql, id)).filter((row) => row !== null);
   }
 
-  #sessionChanged({ id, status }: Session): void {
-    if (status === 'running') this.#ask(id);
+  #sessionChanged(session: Session): void {
+    if (session.status === 'running') this.#ask(session.id);
+    else if (!isLive(session) && !this.#asking.has(session.id)) this.#latest.delete(session.id);
   }
 
   #left(watcher: Watcher): void {
     this.#watchers.delete(watcher);
-    if (this.#watchers.size === 0) this.#latest.clear();
+    if (this.#watchers.size > 0) return;
+    // A question that is open means that its latest screen still is the newest: who watches next begins with it.
+    for (const id of [...this.#latest.keys()]) if (!this.#asking.has(id)) this.#latest.delete(id);
   }
 
   #watchersOf(row: SessionRow): Watcher[] {
@@ -97,17 +115,31 @@ export class Screens {
   }
 
   #ask(sessionId: string): void {
-    if (this.#asking.has(sessionId)) return;
-    this.#asking.add(sessionId);
-    this.#askOn(sessionId)
+    const before = this.#asking.get(sessionId);
+    if (before !== undefined) {
+      before.again = true;
+      return;
+    }
+    const asking: Asking = { again: false, hurry: () => undefined };
+    this.#asking.set(sessionId, asking);
+    this.#askOn(sessionId, asking)
+      .then(() => this.#forgetIfOver(sessionId))
       .catch((error: unknown) =>
         this.#options.log.warn({ sessionId, err: error }, 'a screen cannot be watched'),
       )
-      .finally(() => this.#asking.delete(sessionId));
+      .finally(() => {
+        this.#asking.delete(sessionId);
+        if (asking.again && !this.#closed) this.#ask(sessionId);
+      });
+  }
+
+  #forgetIfOver(sessionId: string): void {
+    const row = findSession(this.#options.store.sql, sessionId);
+    if (row === null || !isLive(row) || this.#watchers.size === 0) this.#latest.delete(sessionId);
   }
 
   /** Until nobody watches, the session has ended, or its keeper is out of reach. */
-  async #askOn(sessionId: string): Promise<void> {
+  async #askOn(sessionId: string, asking: Asking): Promise<void> {
     const { store, keepers } = this.#options;
     for (let after = -1; !this.#closed;) {
       const row = findSession(store.sql, sessionId);
@@ -120,7 +152,8 @@ export class Screens {
       after = frame.revision;
       this.#show(row, frame);
       if (frame.ended) return;
-      await delay(FRAME_MS, undefined, { ref: false });
+      if (asking.again) asking.again = false;
+      else await pause(asking);
     }
   }
 
@@ -138,6 +171,17 @@ export class Screens {
     this.#latest.set(row.id, shown);
     for (const watcher of this.#watchersOf(row)) watcher.offer(shown);
   }
+}
+
+function pause(asking: Asking): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, FRAME_MS);
+    timer.unref();
+    asking.hurry = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+  });
 }
 
 /** null when there is none to be had now. */

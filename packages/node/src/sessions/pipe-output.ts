@@ -89,12 +89,15 @@ export class PipeOutput {
     hasEnded: () => boolean,
     signal: AbortSignal,
   ): Promise<Result<'session.readOutput'>> {
-    let log = this.#logFor(sessionId, stream);
+    // Of a session that runs, the one that will be written to, be its keeper within reach or not: it tells when bytes come.
+    const logNow = () =>
+      hasEnded() || this.#closed ? this.#logFor(sessionId, stream) : this.#streams(sessionId).logs[stream];
+    let log = logNow();
     const from = offset >= 0 ? offset : Math.max(log.floor, log.end + offset);
     const deadline = performance.now() + waitMs;
     while (log.end <= from && !hasEnded() && !signal.aborted && performance.now() < deadline) {
       await log.waitForMore(deadline - performance.now(), signal);
-      log = this.#logFor(sessionId, stream);
+      log = logNow();
     }
     if (from < log.floor) throw new FailureError('output-gone', { floor: log.floor });
     const bytes = log.read(from, maxBytes);
