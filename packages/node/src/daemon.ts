@@ -70,16 +70,19 @@ const PRUNE_INTERVAL_MS = 60_000;
 
 /** @throws FailureError: home-unusable, home-path-too-long, node-already-running, database-*, storage-*. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const undo: (() => void)[] = [];
+  const undo: Undo[] = [];
   try {
     return await start(options, undo);
   } catch (error) {
-    for (const step of undo.reverse()) step();
+    for (const step of undo.reverse()) await step();
     throw error;
   }
 }
 
-async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daemon> {
+/** Gives back what one step of the start took. */
+type Undo = () => void | Promise<void>;
+
+async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
   const { version } = options;
   const paths = prepareHome(options.home);
   const lock = acquireHomeLock(paths.lock);
@@ -118,16 +121,18 @@ async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daem
   });
   const screens = new Screens({ store, keepers, log });
   const removals = new Removals({ store, keepers, sessionsDirectory: paths.sessions, log });
-  undo.push(() => {
+  undo.push(async () => {
+    screens.close();
     lifecycle.close();
     output.close();
-    void keepers.close(0);
+    await keepers.close(0);
   });
   await keepers.adopt();
   lifecycle.loseOrphans(keepers.ids);
   reconcileRecords(store, log);
 
   const outcomes = new OutcomeWriter(store, log);
+  undo.push(() => outcomes.close());
   const lease = new ControllerLease({
     monotonicNow: () => performance.now(),
     publishHolder: (change) => store.transact(({ append }) => append(change)),
@@ -140,8 +145,10 @@ async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daem
 
   const removed = () => void removals.clean();
   const profiles = new SpawnProfiles({ directory: paths.spawnProfiles, store, log });
+  undo.push(() => profiles.close());
   const retention = new RecordRetention({ store, policy: config.records, log, onRemoved: removed });
   const ledger = new SpawnLedger({ store, keepers, lifecycle, removed, log });
+  undo.push(() => ledger.close());
   const source = { environment: options.environment, home: paths.home };
 
   const requestStop = () => void setImmediate(() => void stop());
@@ -174,6 +181,13 @@ async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daem
       released: (connectionId) => lease.release(connectionId, 'disconnected'),
     },
   );
+  const endService = async () => {
+    server.stopAccepting();
+    await admission.stop(FINISH_MS);
+    await server.closeAll(GOOD_BYE_MS);
+  };
+  // It may serve one of two places already.
+  undo.push(endService);
   await server.start();
   log.info({ socket: paths.socket }, 'node serves');
 
@@ -193,9 +207,7 @@ async function start(options: DaemonOptions, undo: (() => void)[]): Promise<Daem
   async function stopNow(): Promise<void> {
     log.info('node stops');
     clearInterval(pruning);
-    server.stopAccepting();
-    await admission.stop(FINISH_MS);
-    await server.closeAll(GOOD_BYE_MS);
+    await endService();
     screens.close();
     lifecycle.close();
     outcomes.close();
