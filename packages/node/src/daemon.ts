@@ -135,7 +135,8 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
   undo.push(() => outcomes.close());
   const lease = new ControllerLease({
     monotonicNow: () => performance.now(),
-    publishHolder: (change) => store.transact(({ append }) => append(change)),
+    // Never before the end of the lease that was.
+    publishHolder: (change) => outcomes.transactAfter(({ append }) => append(change)),
     publishEnd: (change) => outcomes.write(({ append }) => append(change)),
     schedule: (milliseconds, callback) => {
       const timer = setTimeout(callback, milliseconds).unref();
