@@ -5,6 +5,7 @@ import type { Incarnation } from '@roost/protocol';
 import type { Store } from '../store/store.ts';
 import type { EventRange, EventSource } from './follower.ts';
 import { IncarnationRanges } from './incarnation-ranges.ts';
+import { JournalPages, PAGE_EVENTS } from './journal-pages.ts';
 import { RecentEvents } from './recent-events.ts';
 import { committedEvent, journalEvent, type StoredEvent } from './stored-event.ts';
 
@@ -28,6 +29,7 @@ export class Journal implements EventSource {
   readonly #store: Store;
   readonly #maximum: number;
   readonly #recent: RecentEvents;
+  readonly #pages = new JournalPages();
   readonly #incarnations: IncarnationRanges;
   readonly #listeners = new Set<() => void>();
   #floor: number;
@@ -75,9 +77,12 @@ export class Journal implements EventSource {
 
   read(after: number, limit: number): readonly StoredEvent[] {
     if (after >= this.#last) return [];
-    return after + 1 >= this.#recent.first
-      ? this.#recent.read(after, limit, PAGE_CHARACTERS_MAX)
-      : this.#readStored(after, limit);
+    if (after + 1 >= this.#recent.first) return this.#recent.read(after, limit, PAGE_CHARACTERS_MAX);
+    const known = this.#pages.find(after, limit);
+    if (known !== null) return known;
+    const page = this.#readStored(after, Math.max(limit, PAGE_EVENTS));
+    this.#pages.keep(page);
+    return page.slice(0, limit);
   }
 
   /** Forgets the oldest events beyond the bound, at most one batch. Tells whether more is to be done. */
@@ -100,6 +105,7 @@ export class Journal implements EventSource {
     });
     this.#floor = floor;
     this.#recent.dropBefore(floor);
+    this.#pages.clear();
     this.#incarnations.forgetBefore(floor - 1);
   }
 

@@ -1,7 +1,7 @@
 // The newest events in memory, for all readers together: those who keep up never ask the database. Bounded by number and by text.
 import type { StoredEvent } from './stored-event.ts';
 
-const EVENTS_MAX = 4_096;
+const EVENTS_MAX = 16_384;
 const CHARACTERS_MAX = 8 * 1024 * 1024;
 
 export class RecentEvents {
