@@ -32,7 +32,7 @@ export interface ProviderTransport {
 }
 
 /** How its own session becomes known. */
-export type ProviderIdentity =
+type ProviderIdentity =
   /** The launch gives it one. */
   | { readonly kind: 'assigned'; readonly arguments: readonly string[]; readonly format: 'uuid' }
   /** It makes its own and tells later. */

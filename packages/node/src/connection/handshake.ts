@@ -15,7 +15,7 @@ import {
 import { isProof, makeNonce, makeProof, type ProofInput, type Token } from '@roost/protocol/node';
 import type { RefusalReason } from './refusals.ts';
 
-export interface Refused {
+interface Refused {
   readonly kind: 'refused';
   readonly reason: RefusalReason;
   readonly failure: Failure;

@@ -1,14 +1,17 @@
 // The whole node at one moment. What is durable comes from the fold of the events that were committed, so a snapshot and the events
-// after it never disagree; what changes by the second is laid over it. Nothing is read, nothing waits.
+// after it never disagree; what changes by the second is laid over it. Nothing is read, nothing waits. It always fits into one frame.
 import {
   applyEvent,
   LIVE_STATUSES,
   stateAt,
   type NodeSnapshot,
   type Session,
+  type SessionRecord,
   type StateView,
   type Versioned,
+  type Workspace,
 } from '@roost/protocol';
+import { AnswerRoom } from '../control/answer-room.ts';
 import type { ControllerLease } from '../control/controller-lease.ts';
 import type { Handlers } from '../control/handlers.ts';
 import type { Journal } from '../events/journal.ts';
@@ -32,7 +35,7 @@ export interface SnapshotScene {
 }
 
 /** The fold of everything so far, kept up with every commit from now on. */
-export function followState(store: Store, journal: Journal, profiles: SpawnProfiles): StateView {
+function followState(store: Store, journal: Journal, profiles: SpawnProfiles): StateView {
   const state = stateAt({
     sequence: journal.range().last,
     controller: null,
@@ -57,16 +60,22 @@ export function snapshotOperations(scene: SnapshotScene): Pick<Handlers, 'node.s
     'node.snapshot': ({ changedAfter }): NodeSnapshot => {
       const isKnown =
         changedAfter !== undefined && changedAfter >= state.knownFrom && changedAfter <= state.sequence;
-      const after = isKnown ? changedAfter : null;
+      const lists = (after: number | null) =>
+        fitting({
+          workspaces: byId(changed(state.workspaces, after)),
+          sessions: changed(state.sessions, after).map(shown),
+          records: byId(changed(state.records, after)),
+        });
+      const changes = isKnown ? lists(changedAfter) : null;
+      // Nobody could tell what is missing in a part of the changes.
+      const after = changes === null || changes.truncated ? null : (changedAfter ?? null);
       return {
+        ...(after === null || changes === null ? lists(null) : changes),
         nodeId: identity.nodeId,
         incarnation: identity.incarnation,
         sequence: state.sequence,
         controller: lease.state,
         changedAfter: after,
-        workspaces: byId(changed(state.workspaces, after)),
-        sessions: changed(state.sessions, after).map(shown),
-        records: byId(changed(state.records, after)),
         removed: {
           workspaces: goneAfter(state.removed.workspaces, after),
           sessions: goneAfter(state.removed.sessions, after),
@@ -84,6 +93,38 @@ export function snapshotOperations(scene: SnapshotScene): Pick<Handlers, 'node.s
     },
 
     'provider.list': () => ({ providers: [...providers.look()] }),
+  };
+}
+
+interface Lists {
+  readonly workspaces: Workspace[];
+  readonly sessions: Session[];
+  readonly records: SessionRecord[];
+}
+
+/** All of it, or the most important that fits into one answer; of equals, the newest. */
+function fitting({ workspaces, sessions, records }: Lists): Lists & { readonly truncated: boolean } {
+  const room = new AnswerRoom();
+  const isLive = ({ status }: Session) => LIVE_STATUSES.includes(status);
+  const isDormant = ({ state }: SessionRecord) => state === 'dormant';
+  const isUnavailable = ({ state }: SessionRecord) => state === 'unavailable';
+  const newest = [...records].sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1));
+  const inOrder = [
+    workspaces,
+    sessions.filter(isLive).reverse(),
+    newest.filter((record) => !isDormant(record) && !isUnavailable(record)),
+    newest.filter(isDormant),
+    sessions.filter((session) => !isLive(session)).reverse(),
+    newest.filter(isUnavailable),
+  ].flat();
+  const left = new Set<object>(inOrder.filter((thing) => !room.take(thing)));
+  if (left.size === 0) return { workspaces, sessions, records, truncated: false };
+  const fits = (thing: object) => !left.has(thing);
+  return {
+    workspaces: workspaces.filter(fits),
+    sessions: sessions.filter(fits),
+    records: records.filter(fits),
+    truncated: true,
   };
 }
 
