@@ -16,6 +16,8 @@ import {
 } from '@roost/protocol';
 import type { ChildState } from '@roost/keeper/wire';
 import { followSession } from '../records/follow-session.ts';
+import { settleAcceptedOf } from '../spawn/ledger-table.ts';
+import { cameToRun } from '../spawn/whether-it-runs.ts';
 import type { Sql, SqlValue } from '../store/sql.ts';
 import type { Transaction } from '../store/store.ts';
 
@@ -146,11 +148,12 @@ export function changeSession(transaction: Transaction, row: SessionRow, change:
   return session;
 }
 
-/** Forgets a session. What is left to clean up stays noted. */
+/** Forgets a session. What is left to clean up stays noted; a launch that ran and is to fail is settled before. */
 export function deleteSession(transaction: Transaction, row: SessionRow): void {
   const { sql, append } = transaction;
   sql.run('INSERT OR REPLACE INTO removals (session_id, keeper_id) VALUES (?, ?)', row.id, row.keeper_id);
   sql.run('DELETE FROM sessions WHERE id = ?', row.id);
+  if (cameToRun(row) === true) settleAcceptedOf(sql, row.id, Date.now());
   followSession(transaction, row, 'removed');
   append({ kind: 'session-removed', sessionId: row.id, provider: row.provider });
 }

@@ -72,6 +72,15 @@ export function settleAccepted(sql: Sql, key: string, now: number): void {
   sql.run('UPDATE spawn_ledger SET settled_at = ? WHERE key = ? AND settled_at IS NULL', now, key);
 }
 
+/** The same for the launch of a session that came to run and is removed now: later, nothing would tell that it ran. */
+export function settleAcceptedOf(sql: Sql, sessionId: SessionId, now: number): void {
+  sql.run(
+    'UPDATE spawn_ledger SET settled_at = ? WHERE session_id = ? AND settled_at IS NULL',
+    now,
+    sessionId,
+  );
+}
+
 export function settleFailed(sql: Sql, key: string, failure: Failure, now: number): void {
   sql.run(
     `UPDATE spawn_ledger SET settled_at = ?, failure = ?, receipt = NULL WHERE key = ? AND settled_at IS NULL`,

@@ -82,6 +82,8 @@ export class SpawnLedger {
   readonly #running = new Map<string, Running>();
   /** Launches of an earlier start whose keeper has not told yet, by session. */
   readonly #undecided = new Map<string, Undecided>();
+  /** Outcomes that stand and are not stored yet, by key. */
+  readonly #told = new Map<string, LaunchOutcome>();
   readonly #stopListening: () => void;
   readonly #pruning: NodeJS.Timeout;
   #closed = false;
@@ -125,7 +127,7 @@ export class SpawnLedger {
   result(key: IdempotencyKey): Result<'spawn.result'> {
     const row = findLaunch(this.#options.store.sql, key);
     if (row === null) return { state: this.#running.has(key) ? 'pending' : 'unknown' };
-    const outcome = outcomeOf(row);
+    const outcome = this.#outcomeOf(row);
     if (outcome === null) return { state: 'pending' };
     return 'failure' in outcome ? { state: 'failed', ...outcome } : { state: 'accepted', ...outcome };
   }
@@ -160,7 +162,7 @@ export class SpawnLedger {
   }
 
   async #stored(row: LedgerRow): Promise<SpawnReceipt> {
-    const outcome = outcomeOf(row) ?? (await this.#recover(row));
+    const outcome = this.#outcomeOf(row) ?? (await this.#recover(row));
     if ('failure' in outcome) throw FailureError.from(outcome.failure);
     return outcome.receipt;
   }
@@ -188,7 +190,7 @@ export class SpawnLedger {
         },
         forgotten: ({ sql }, reason) => settleFailed(sql, entry.key, reason, this.#now()),
       });
-      this.#accept(entry.key);
+      this.#accept(entry.key, receipt);
       return receipt;
     } catch (error) {
       this.#rememberLate(entry, error);
@@ -215,14 +217,23 @@ export class SpawnLedger {
     }
   }
 
-  /** It runs, and its receipt is stored; that nothing is left to decide may be stored later. */
-  #accept(key: string): void {
-    const { store, log } = this.#options;
-    try {
-      store.transact(({ sql }) => settleAccepted(sql, key, this.#now()));
-    } catch (error) {
-      log.warn({ err: error }, 'the outcome of a launch is not stored yet');
-    }
+  /** It runs, and its receipt is stored. */
+  #accept(key: string, receipt: SpawnReceipt): void {
+    this.#store(key, { receipt }, ({ sql }) => settleAccepted(sql, key, this.#now()));
+  }
+
+  /** At once, or as soon as the disk takes it; the outcome stands from now on. */
+  #store(key: string, outcome: LaunchOutcome, change: (transaction: Transaction) => void): void {
+    const { lifecycle } = this.#options;
+    this.#told.set(key, outcome);
+    lifecycle.write(change);
+    // Its turn comes when the one before it is committed.
+    lifecycle.write(() => this.#told.delete(key));
+  }
+
+  /** null: not decided yet. */
+  #outcomeOf(row: LedgerRow): LaunchOutcome | null {
+    return outcomeOf(row) ?? this.#told.get(row.key) ?? null;
   }
 
   /** What became of a launch of an earlier start: known now, or as soon as its keeper tells. */
@@ -257,8 +268,9 @@ export class SpawnLedger {
     const runs = cameToRun(session);
     if (runs === null) return null;
     if (!runs) return this.#forget(row, session, failure('spawn-failed'), 'nothing-runs');
-    this.#accept(row.key);
-    return { receipt: SpawnReceipt.parse(JSON.parse(row.receipt ?? 'null')) };
+    const receipt = SpawnReceipt.parse(JSON.parse(row.receipt ?? 'null'));
+    this.#accept(row.key, receipt);
+    return { receipt };
   }
 
   /** Its time is over, and its keeper has still not told. */
@@ -281,16 +293,17 @@ export class SpawnLedger {
     evidence: 'nothing-runs' | 'may-run',
   ): LaunchOutcome {
     const { lifecycle, removed } = this.#options;
-    lifecycle.write((transaction) => {
+    const outcome: LaunchOutcome = { failure: reason };
+    this.#store(row.key, outcome, (transaction) => {
+      settleFailed(transaction.sql, row.key, reason, this.#now());
       if (session !== null)
         forgetLaunch(transaction, lifecycle.discards, { session, ownRecord: true, evidence });
-      settleFailed(transaction.sql, row.key, reason, this.#now());
     });
     if (session?.status === 'lost' && session.keeper_id !== null) {
       void lifecycle.discards.lostKeeper(session.keeper_id);
     }
     removed();
-    return { failure: reason };
+    return outcome;
   }
 
   #settled(sessionId: string, outcome: LaunchOutcome): void {

@@ -1,10 +1,17 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CAPABILITIES, IdempotencyKey, SESSIONS_MAX, SpawnSpec, type Capability } from '@roost/protocol';
+import { afterEach, beforeEach, describe, expect, it, vi, type MockInstance } from 'vitest';
+import {
+  CAPABILITIES,
+  FailureError,
+  IdempotencyKey,
+  SESSIONS_MAX,
+  SpawnSpec,
+  type Capability,
+} from '@roost/protocol';
 import { TestHome, failureOf, waitFor } from '../node-for-test.ts';
 import { findRecord } from '../records/record-table.ts';
-import { findSession } from '../sessions/session-table.ts';
+import { deleteSession, findSession } from '../sessions/session-table.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { LaunchBench, runningSessions, workOf, writeProfile, writeProgram } from './launching-for-test.ts';
 
@@ -124,8 +131,9 @@ describe('a launch by spec', () => {
     const { sessionId } = receipt.session;
     const row = rowOf(sessionId);
     const child = bench.keepers.child(row?.keeper_id ?? null, sessionId);
-    for (const told of [JSON.parse(row?.command ?? ''), JSON.parse(child?.note ?? '').command])
-      expect(told).toEqual(['claude', '--session-id', expect.any(String), '--', '…']);
+    const command = ['claude', '--session-id', expect.any(String), '--', '…'];
+    expect(JSON.parse(row?.command ?? '')).toEqual(command);
+    expect(JSON.parse(child?.note ?? '')).toMatchObject({ command });
     expect(child?.note).not.toContain('secret');
     const events = bench.store.sql.all('SELECT body FROM events');
     expect(events.length).toBeGreaterThan(0);
@@ -228,6 +236,50 @@ describe('a launch by spec', () => {
     expect(await failureOf(bench.submit(spec))).toBe('spawn-failed');
     expect(await bench.result(key)).toMatchObject({ state: 'failed', failure: { code: 'spawn-failed' } });
     expect(bench.counts()).toEqual({ sessions: 0, records: 0, launches: 1 });
+  });
+});
+
+describe('an accepted launch whose outcome the disk does not take', () => {
+  const settling = (sql: string) => sql.startsWith('UPDATE spawn_ledger SET settled_at');
+  const settledAt = () => bench.store.sql.all('SELECT settled_at FROM spawn_ledger');
+  /** From now on, until it is restored. */
+  function refuseOutcomes(): MockInstance {
+    const { sql } = bench.store;
+    const run = sql.run.bind(sql);
+    return vi.spyOn(sql, 'run').mockImplementation((text, ...values) => {
+      if (settling(text)) throw new FailureError('storage-full');
+      return run(text, ...values);
+    });
+  }
+
+  it('stands meanwhile, and is stored as soon as the disk takes it', async () => {
+    const spec = bench.spec();
+    const disk = refuseOutcomes();
+    const receipt = await bench.submit(spec);
+    expect(settledAt()).toEqual([{ settled_at: null }]);
+    expect(await bench.result(key)).toEqual({ state: 'accepted', receipt });
+    expect(await bench.submit(spec)).toEqual(receipt);
+    disk.mockRestore();
+    await waitFor(
+      () => bench.store.sql.get('SELECT settled_at FROM spawn_ledger WHERE settled_at > 0') !== undefined,
+      'the outcome to be stored',
+    );
+    expect(await bench.result(key)).toEqual({ state: 'accepted', receipt });
+  });
+
+  it('stays accepted when its ended session is removed and the node crashes before', async () => {
+    writeProgram(home, 'claude', '#!/bin/sh\n');
+    const spec = bench.spec();
+    const receipt = await bench.submit(spec);
+    const { sessionId } = receipt.session;
+    await waitFor(() => rowOf(sessionId)?.status === 'exited', 'the end to be stored');
+    bench.store.sql.run('UPDATE spawn_ledger SET settled_at = NULL');
+    const row = rowOf(sessionId);
+    if (row !== null) bench.store.transact((transaction) => deleteSession(transaction, row));
+    await reopen();
+    expect(bench.counts().sessions).toBe(0);
+    expect(await bench.result(key)).toEqual({ state: 'accepted', receipt });
+    expect(await bench.submit(spec)).toEqual(receipt);
   });
 });
 

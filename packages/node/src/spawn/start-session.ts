@@ -179,12 +179,12 @@ class Launching {
     const { row } = this.#intent;
     const { lifecycle, removed } = this.#scene;
     lifecycle.write((transaction) => {
+      this.#request.forgotten?.(transaction, failure, row);
       forgetLaunch(transaction, lifecycle.discards, {
         session: row,
         ownRecord: this.#request.record.kind === 'new',
         evidence,
       });
-      this.#request.forgotten?.(transaction, failure, row);
     });
     removed();
   }
