@@ -59,6 +59,8 @@ async function launch(
   const { spec, caller, deadline, entry } = asked;
   const { profiles, identity } = scene;
   profiles.refresh();
+  // Before anything of it is told, its revision for one.
+  if (spec.target.nodeId === identity.nodeId) profiles.checkVisible(caller, spec.profileId);
   const resolution = resolveSpec(spec, {
     nodeId: identity.nodeId,
     profiles: profiles.profiles,

@@ -5,6 +5,8 @@ import { mkdirSync, readdirSync, lstatSync, watch, type FSWatcher } from 'node:f
 import { join } from 'node:path';
 import { ProfileId, Revision, SPAWN_PROFILES_MAX, SpawnProfile, SpawnProfileSummary } from '@roost/protocol';
 import * as z from 'zod';
+import type { Caller } from '../control/handlers.ts';
+import { visible } from '../control/visible.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import { canonicalDigest, canonicalJson } from './canonical-json.ts';
@@ -66,6 +68,13 @@ export class SpawnProfiles {
 
   get faults(): readonly ProfileFault[] {
     return this.#loaded.faults;
+  }
+
+  /** As it was at the last `refresh`. @throws FailureError: unknown-spawn-profile, unsupported-capability. */
+  checkVisible(caller: Pick<Caller, 'projection'>, profileId: ProfileId): void {
+    const named = this.#loaded.profiles.get(profileId) ?? null;
+    const found = named === null ? null : { value: named, view: summaryOf(named) };
+    visible(caller, SpawnProfileSummary, found, { code: 'unknown-spawn-profile', details: { profileId } });
   }
 
   /** Sorted by id, as bytes. */

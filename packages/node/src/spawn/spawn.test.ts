@@ -184,6 +184,28 @@ describe('a launch by spec', () => {
     expect(await bench.submit(bench.spec())).toMatchObject({ idempotencyKey: 'key' });
   });
 
+  it('is refused alike for a profile that the caller may not see and for one that is not there', async () => {
+    writeProfile(home, 'hidden', { provider: 'another', revision: 'r1' });
+    const capabilities = (Object.keys(CAPABILITIES) as Capability[]).filter(
+      (one) => one !== 'provider-id.open-v1',
+    );
+    const refusalOf = async (more: Record<string, unknown>) => {
+      const error: unknown = await bench
+        .submit(bench.spec(more), { capabilities })
+        .catch((one: unknown) => one);
+      return error instanceof FailureError ? error.failure : error;
+    };
+    const missing = await refusalOf({ profileId: 'missing', expectedRevision: 'r1' });
+    expect(missing).toMatchObject({ code: 'unsupported-capability' });
+    for (const more of [
+      { expectedRevision: 'r1' },
+      { expectedRevision: 'guessed' },
+      { expectedRevision: 'r1', overrides: { provider: { kind: 'set', value: 'claude' } } },
+      { expectedRevision: 'r1', requiredCapabilities: ['semantic-readiness'] },
+    ])
+      expect(await refusalOf({ profileId: 'hidden', ...more })).toEqual(missing);
+  });
+
   it('is refused in a workspace where another environment lives', async () => {
     const { id } = await bench.spawn({ launch: { kind: 'command', command: ['cat'] } });
     const set = (text: string | null) =>
