@@ -78,7 +78,7 @@ export function recordOperations(scene: ResumeScene): Pick<Handlers, RecordOpera
 
     'session.reportIdentity': ({ providerSession, ...address }, caller) => {
       const { id } = locateAddress(store.sql, caller, address);
-      return reportIdentity(store, id, providerSession);
+      return reportIdentity(store, caller, id, providerSession);
     },
 
     'session.resume': async ({ size, prompt, ...address }, caller) => {

@@ -4,14 +4,17 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
+  CAPABILITIES,
   FailureError,
   KeeperId,
+  Projection,
   ProviderSession,
   RECORDS_MAX,
   RecordId,
   SessionId,
   SessionName,
   WorkspaceId,
+  type Capability,
   type EventBody,
   type SessionRecord,
 } from '@roost/protocol';
@@ -32,6 +35,10 @@ import {
 } from './record-table.ts';
 import { reportIdentity } from './report-identity.ts';
 
+const capabilities = Object.keys(CAPABILITIES) as Capability[];
+const everything = { projection: new Projection(capabilities) };
+/** Knows neither bundles nor environment profiles. */
+const less = { projection: new Projection(['provider-id.open-v1']) };
 const identity = (id: string, transcriptPath: string | null = null) =>
   ProviderSession.parse({ key: 'session-id', id, transcriptPath });
 const bundle = `{"id":"b","revision":"1","digest":"sha256:${'0'.repeat(64)}"}`;
@@ -122,12 +129,12 @@ describe('an identity in the database', () => {
   it('makes a pending record live, once', () => {
     const { run, own } = session('coder');
     expect(own.state).toBe('identity-pending');
-    expect(reportIdentity(store, run.id, identity('t1', '/t'))).toMatchObject({
+    expect(reportIdentity(store, everything, run.id, identity('t1', '/t'))).toMatchObject({
       id: own.id,
       state: 'live',
       providerSession: identity('t1', '/t'),
     });
-    reportIdentity(store, run.id, identity('t1'));
+    reportIdentity(store, everything, run.id, identity('t1'));
     expect(told()).toEqual(['coder live']);
     expect(now(own).providerSession).toEqual(identity('t1', '/t'));
   });
@@ -142,7 +149,7 @@ describe('an identity in the database', () => {
       { generation: 3, task_revision: 2, task_id: null, task_changed_at: 5 },
     );
     const { run, own } = session('new');
-    reportIdentity(store, run.id, identity('t1', '/t'));
+    reportIdentity(store, everything, run.id, identity('t1', '/t'));
     expect(told()).toEqual(['old live', 'record-removed', 'run 4']);
     expect(findRecord(store.sql, own.id)).toBeNull();
     expect(now(old)).toMatchObject({
@@ -173,7 +180,7 @@ describe('an identity in the database', () => {
     });
     session('taken');
     const { run } = session('mine');
-    reportIdentity(store, run.id, identity('t1'));
+    reportIdentity(store, everything, run.id, identity('t1'));
     expect(now(old)).toMatchObject({ name: 'mine', state: 'live' });
     expect(findSession(store.sql, run.id)?.name).toBe('mine');
   });
@@ -181,7 +188,7 @@ describe('an identity in the database', () => {
   it('lets a record rest that had another session, when its run goes to the record of that one', () => {
     const old = record({ name: SessionName.parse('old'), providerSession: { key: 'session-id', id: 't1' } });
     const { run, own } = session('new', { ...has('t0'), state: 'live' });
-    reportIdentity(store, run.id, identity('t1'));
+    reportIdentity(store, everything, run.id, identity('t1'));
     expect(now(own)).toMatchObject({
       state: 'dormant',
       activeSession: null,
@@ -197,7 +204,7 @@ describe('an identity in the database', () => {
       task_revision: 1,
       task_changed_at: 9,
     });
-    const made = reportIdentity(store, run.id, identity('t1'));
+    const made = reportIdentity(store, everything, run.id, identity('t1'));
     expect(told()).toEqual(['coder dormant', 'coder live', 'run 1']);
     expect(made).toMatchObject({
       name: 'coder',
@@ -220,7 +227,7 @@ describe('an identity in the database', () => {
 
   it('takes along what was made for the run alone: the old record cannot be resumed without it', () => {
     const { run, own } = session('coder', { ...has('t0'), state: 'live', bundle });
-    const made = reportIdentity(store, run.id, identity('t1'));
+    const made = reportIdentity(store, everything, run.id, identity('t1'));
     expect(made).toMatchObject({ bundle: { id: 'b' }, state: 'live' });
     expect(now(own)).toMatchObject({
       state: 'unavailable',
@@ -246,7 +253,7 @@ describe('an identity in the database', () => {
     });
     expect(listRecords(store.sql)).toHaveLength(RECORDS_MAX);
     expect(() => record()).toThrow(/records-exhausted/);
-    expect(reportIdentity(store, run.id, identity('t1'))).toMatchObject({
+    expect(reportIdentity(store, everything, run.id, identity('t1'))).toMatchObject({
       id: own.id,
       state: 'unavailable',
       lastError: 'managed-session-capacity',
@@ -260,19 +267,40 @@ describe('an identity in the database', () => {
     const { run, own } = session('new');
     const before = [listRecords(store.sql), findSession(store.sql, run.id)];
     store.sql.exec("CREATE TRIGGER full BEFORE UPDATE ON sessions BEGIN SELECT RAISE(ABORT, 'full'); END");
-    expect(() => reportIdentity(store, run.id, identity('t1'))).toThrow();
+    expect(() => reportIdentity(store, everything, run.id, identity('t1'))).toThrow();
     expect([listRecords(store.sql), findSession(store.sql, run.id)]).toEqual(before);
     expect(told()).toEqual([]);
     store.sql.exec('DROP TRIGGER full');
-    reportIdentity(store, run.id, identity('t1'));
+    reportIdentity(store, everything, run.id, identity('t1'));
     expect(now(old).state).toBe('live');
     expect(findRecord(store.sql, own.id)).toBeNull();
+  });
+
+  it('is refused to a caller that may not see the record of the run, or the one that it would be folded into', () => {
+    const { run, own } = session('coder', { bundle });
+    const environment_profile = '{"profileId":"p","revision":"r"}';
+    const hidden = record({ providerSession: { key: 'session-id', id: 't2' } }, { environment_profile });
+    const alone = { ...session('alone').run, id: SessionId.parse(randomHexId()), record_id: null };
+    store.transact((transaction) => insertSession(transaction, { ...alone, environment_profile }));
+    const before = [listRecords(store.sql), findSession(store.sql, run.id), findSession(store.sql, alone.id)];
+    events.length = 0;
+    expect(() => reportIdentity(store, less, run.id, identity('t1'))).toThrow(/unsupported-capability/);
+    expect(() => reportIdentity(store, less, alone.id, identity('t2'))).toThrow(/unsupported-capability/);
+    expect(told()).toEqual([]);
+    expect([
+      listRecords(store.sql),
+      findSession(store.sql, run.id),
+      findSession(store.sql, alone.id),
+    ]).toEqual(before);
+    reportIdentity(store, everything, run.id, identity('t1'));
+    reportIdentity(store, everything, alone.id, identity('t2'));
+    expect([now(own), now(hidden)]).toMatchObject([{ state: 'live' }, { state: 'live' }]);
   });
 
   it('of a run that is over is refused', () => {
     const { run } = session('coder');
     store.transact((transaction) => changeSession(transaction, run, { status: 'exited' }));
-    expect(() => reportIdentity(store, run.id, identity('t1'))).toThrow(FailureError);
+    expect(() => reportIdentity(store, everything, run.id, identity('t1'))).toThrow(FailureError);
   });
 
   it('and an id that a record has are never overwritten', () => {

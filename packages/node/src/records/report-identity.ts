@@ -7,6 +7,7 @@ import {
   type ProviderSession,
   type SessionRecord,
 } from '@roost/protocol';
+import type { Caller } from '../control/handlers.ts';
 import { randomHexId } from '../node-identity.ts';
 import {
   changeSession,
@@ -20,6 +21,7 @@ import type { Sql } from '../store/sql.ts';
 import type { Store, Transaction } from '../store/store.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { planIdentity, type RecordScope } from './identity-plan.ts';
+import { locateRecord } from './locate-record.ts';
 import { newRecordRow } from './new-record.ts';
 import { detachedState, providerFacts, touched } from './record-policy.ts';
 import {
@@ -36,10 +38,12 @@ import {
 
 /**
  * The record that the session belongs to afterwards; without room for another record, the one that it left.
- * @throws FailureError: session-not-running; unknown-session-record when it belongs to none.
+ * @throws FailureError: session-not-running; unknown-session-record when it belongs to none; unsupported-capability when the caller
+ * may not see a record that this would change.
  */
 export function reportIdentity(
   store: Store,
+  caller: Pick<Caller, 'projection'>,
   sessionId: SessionRow['id'],
   identity: ProviderSession,
 ): SessionRecord {
@@ -48,6 +52,7 @@ export function reportIdentity(
     const session = findSession(sql, sessionId);
     if (session === null || !isLive(session)) throw new FailureError('session-not-running', { sessionId });
     const current = session.record_id === null ? null : findRecord(sql, session.record_id);
+    if (current !== null) locateRecord(sql, caller, current.id);
     const existing = recordWithProviderSession(sql, identity);
     const scene = { transaction, session, current, existing, identity, now: Date.now() };
     const scope = current ?? scopeOf(sql, session);
@@ -65,7 +70,7 @@ export function reportIdentity(
         if (current !== null) change(scene, current, { state: 'unavailable', last_error: plan.error });
         break;
       case 'fold':
-        if (existing !== null) fold(scene, existing, plan.dropsCurrent);
+        if (existing !== null) fold(scene, locateRecord(sql, caller, existing.id), plan.dropsCurrent);
         break;
       case 'replace':
         replace(scene, scope);
