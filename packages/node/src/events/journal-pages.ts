@@ -13,12 +13,12 @@ export class JournalPages {
   /** The one used last is last. */
   #pages: (readonly StoredEvent[])[] = [];
 
-  /** Events after a sequence from a page that holds the next one; null when none does. */
+  /** As many events after a sequence, from a page that holds them all; null when none does: fewer would look like the end. */
   find(after: number, limit: number): readonly StoredEvent[] | null {
     for (const [index, page] of this.#pages.entries()) {
       const [first] = page;
       const from = first === undefined ? -1 : after + 1 - first.sequence;
-      if (from < 0 || from >= page.length) continue;
+      if (from < 0 || from + limit > page.length) continue;
       this.#pages.splice(index, 1);
       this.#pages.push(page);
       return page.slice(from, from + limit);
