@@ -56,6 +56,7 @@ const HINTS: Readonly<Record<FailureCode, Hint>> = {
   'duplicate-workspace-id': 'choose another with --id',
   'duplicate-workspace-root': (details) => named(details, 'workspaceId', (id) => `it is workspace ${id}`),
   'workspace-busy': 'roost ls   shows its sessions; roost stop NAME   ends one',
+  'workspaces-exhausted': 'roost workspace ls   lists them; roost workspace rm ID   makes room',
   'unknown-provider': 'a command goes after --: roost run -- COMMAND',
   'provider-not-installed': 'roost doctor   shows which providers were found',
   'command-not-found': 'the node looks in the PATH it was started with; an absolute path always works',

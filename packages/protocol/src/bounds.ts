@@ -2,8 +2,8 @@
 
 /** Terminal rows and columns, each 1..1000: beyond that, no real screen; protects the emulator's memory. */
 export const TERMINAL_CELLS_PER_SIDE_MAX = 1000;
-/** Bytes (UTF-8) of a working directory or workspace root. */
-export const PATH_BYTES_MAX = 32_768;
+/** Bytes (UTF-8) of a working directory or workspace root: more than the systems that the node runs on resolve. */
+export const PATH_BYTES_MAX = 4_096;
 /** Bytes (UTF-8) of one input request; after neutralisation too. */
 export const INPUT_BYTES_MAX = 16 * 1024 * 1024;
 /** Milliseconds between the text and its Enter: today's agent CLIs take a nearer Enter as part of the paste. */
@@ -22,7 +22,7 @@ export const CLIENT_FRAME_BYTES_MAX = 256 * 1024;
 export const REQUEST_BYTES_MAX = 34 * 1024 * 1024;
 /** Bytes of unfinished and running long requests of all connections together. */
 export const LONG_REQUESTS_BYTES_MAX = 72 * 1024 * 1024;
-/** Bytes of one control frame from the node. */
+/** Bytes of one control frame from the node: lists that would not fit are cut, and say so. */
 export const NODE_FRAME_BYTES_MAX = 8 * 1024 * 1024;
 /** Milliseconds for each of the two frames with which a client proves itself. */
 export const HANDSHAKE_TIMEOUT_MS = 5_000;
@@ -52,6 +52,8 @@ export const REQUIRED_CAPABILITIES_MAX = 16;
 export const INITIAL_PROMPT_BYTES_MAX = 32_768;
 /** Bytes of one write of raw terminal bytes. */
 export const TERMINAL_BYTES_MAX = 64;
+/** Workspaces of one node: all of them fit into one answer, whatever their paths. */
+export const WORKSPACES_MAX = 512;
 /** Records of one node. */
 export const RECORDS_MAX = 4_096;
 /** Milliseconds that a resume may take until its process runs. */

@@ -33,6 +33,7 @@ export const FAILURE_SENTENCES = {
   'duplicate-workspace-id': 'A workspace with that id exists already.',
   'duplicate-workspace-root': 'That directory is registered already.',
   'workspace-busy': 'The workspace still has sessions.',
+  'workspaces-exhausted': 'The node holds as many workspaces as it may.',
   'unknown-provider': 'No provider has that name.',
   'provider-not-installed': 'The program of that provider was not found.',
   'command-not-found': 'The command was not found or is not executable.',

@@ -48,7 +48,7 @@ export const SessionName = z
   .brand<'SessionName'>();
 export type SessionName = z.infer<typeof SessionName>;
 
-/** An absolute path on the node's machine, without control characters, at most 32,768 bytes. */
+/** An absolute path on the node's machine, without control characters, at most 4,096 bytes. */
 export const AbsolutePath = z
   .string()
   .refine((path) => path.startsWith('/') || /^[A-Za-z]:[\\/]/.test(path), 'the path must be absolute')

@@ -50,6 +50,7 @@ const snapshot = (records: SessionRecord[]): NodeSnapshot =>
     sequence: 5,
     controller: null,
     changedAfter: null,
+    truncated: false,
     workspaces: [],
     sessions: [],
     records,

@@ -25,7 +25,7 @@ export function define(command: Command, context: CommandContext): void {
 
 function factsOf(status: NodeStatus, snapshot: NodeSnapshot): [string, string][] {
   const upFor = describeAge(Date.now() - Date.parse(status.startedAt));
-  const { controller, records } = snapshot;
+  const { controller, records, truncated } = snapshot;
   return [
     ['node', `${status.nodeId} (pid ${status.pid}, up ${upFor}, ${describeBytes(status.residentBytes)})`],
     ['version', `${status.version} on ${status.runtime}, ${status.platform}`],
@@ -33,7 +33,7 @@ function factsOf(status: NodeStatus, snapshot: NodeSnapshot): [string, string][]
     ['socket', status.socket],
     ...status.listening.map((address): [string, string] => ['listening', address]),
     ['sessions', `${status.sessions.live} live, ${status.sessions.ended} ended`],
-    ['records', describeRecords(records)],
+    ['records', `${describeRecords(records)}${truncated ? ', and more than one answer holds' : ''}`],
     ['workspaces', String(status.workspaces)],
     ['controller', controller === null ? 'nobody' : describeController(controller)],
     ['connections', describeConnections(status.connections)],

@@ -9,6 +9,7 @@ import {
   type SessionRecord,
 } from '@roost/protocol';
 import { findProvider } from '@roost/providers';
+import { AnswerRoom } from '../control/answer-room.ts';
 import type { Handlers } from '../control/handlers.ts';
 import { randomHexId } from '../node-identity.ts';
 import { locateAddress } from '../sessions/locate-session.ts';
@@ -24,6 +25,7 @@ import {
   findRecord,
   insertRecord,
   listRecords,
+  listRecordsAfter,
   recordView,
   recordWithProviderSession,
   type RecordRow,
@@ -39,9 +41,17 @@ type RecordOperation =
 export function recordOperations(scene: ResumeScene): Pick<Handlers, RecordOperation> {
   const { store } = scene;
   return {
-    'record.list': ({ limit }) => {
-      const rows = listRecords(store.sql, limit + 1);
-      return { records: rows.slice(0, limit).map(recordView), truncated: rows.length > limit };
+    'record.list': ({ limit, after }, caller) => {
+      const { sql } = store;
+      const rows =
+        after === undefined
+          ? listRecords(sql, limit + 1)
+          : listRecordsAfter(sql, locateRecord(sql, caller, after), limit + 1);
+      const room = new AnswerRoom();
+      const views = rows.slice(0, limit).map(recordView);
+      const end = views.findIndex((record) => !room.take(record));
+      const records = end === -1 ? views : views.slice(0, end);
+      return { records, truncated: rows.length > records.length };
     },
 
     'record.resolve': ({ selector }, caller) => recordView(selectRecord(store.sql, caller, selector)),

@@ -62,6 +62,18 @@ export function listRecords(sql: Sql, limit = -1): RecordRow[] {
     .map((row) => Row.parse(row));
 }
 
+/** Those that came to be after that one, oldest first. */
+export function listRecordsAfter(sql: Sql, { id }: Pick<RecordRow, 'id'>, limit: number): RecordRow[] {
+  return sql
+    .all(
+      `SELECT * FROM records WHERE (created_at, rowid) > (SELECT created_at, rowid FROM records WHERE id = ?)
+        ORDER BY created_at, rowid LIMIT ?`,
+      id,
+      limit,
+    )
+    .map((row) => Row.parse(row));
+}
+
 /** Records that a selector may mean: of that name, or whose id starts with it. */
 export function recordsMatching(sql: Sql, selector: string): RecordRow[] {
   return sql

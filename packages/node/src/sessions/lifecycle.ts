@@ -272,7 +272,7 @@ export class SessionLifecycle implements KeeperEvents {
       if (findSession(transaction.sql, id.data) !== null) return;
       const { workspaceRoot: root } = note;
       const gitRoot = existsSync(join(root, '.git')) ? root : null;
-      const workspace = workspaceAround(transaction, { directory: root, gitRoot });
+      const workspace = workspaceAround(transaction, { directory: root, gitRoot }, true);
       const isTaken = (name: string) => isNameLive(transaction.sql, name);
       const name = isTaken(note.name) ? makeSessionName(note.name, isTaken) : note.name;
       const bare = newSessionRow({

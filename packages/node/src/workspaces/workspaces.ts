@@ -1,6 +1,6 @@
 // Registered directories. Registering and forgetting touch rows only, never the directory.
 import * as z from 'zod';
-import { FailureError, WorkspaceId, type Workspace } from '@roost/protocol';
+import { FailureError, LIVE_STATUSES, WorkspaceId, WORKSPACES_MAX, type Workspace } from '@roost/protocol';
 import type { Handlers } from '../control/handlers.ts';
 import { recordsOfWorkspace } from '../records/record-table.ts';
 import {
@@ -24,7 +24,7 @@ const Row = z.object({
 
 const SELECT = `SELECT id, root, kind, created_at,
   (SELECT count(*) FROM sessions
-    WHERE workspace_id = workspaces.id AND status IN ('starting', 'running', 'stopping')) AS live
+    WHERE workspace_id = workspaces.id AND status IN (${LIVE_STATUSES.map((status) => `'${status}'`).join(', ')})) AS live
   FROM workspaces`;
 
 export function workspaceOperations(
@@ -42,6 +42,7 @@ export function workspaceOperations(
         const there = findByRoot(sql, location.directory);
         if (there !== null) throw new FailureError('duplicate-workspace-root', { workspaceId: there.id });
         if (workspaceId !== undefined) checkWorkspaceRoot(sql, workspaceId, location.directory);
+        requireRoom(sql);
         return insert(transaction, location.directory, location, workspaceId);
       });
     },
@@ -65,15 +66,31 @@ export function workspaceOperations(
   };
 }
 
-/** The workspace of a directory: the deepest registered one around it, else its git tree or itself, registered now. */
-export function workspaceAround(transaction: Transaction, location: Location): Workspace {
+/**
+ * The workspace of a directory: the deepest registered one around it, else its git tree or itself, registered now.
+ * `evenWhenFull`: for what runs there already, which cannot be refused.
+ * @throws FailureError: workspaces-exhausted.
+ */
+export function workspaceAround(
+  transaction: Transaction,
+  location: Location,
+  evenWhenFull = false,
+): Workspace {
   const workspaces = listWorkspaces(transaction.sql);
   const root = deepestRootAround(
     location.directory,
     workspaces.map((one) => one.root),
   );
   const found = workspaces.find((one) => one.root === root);
-  return found ?? insert(transaction, location.gitRoot ?? location.directory, location, undefined);
+  if (found !== undefined) return found;
+  if (!evenWhenFull) requireRoom(transaction.sql);
+  return insert(transaction, location.gitRoot ?? location.directory, location, undefined);
+}
+
+function requireRoom(sql: Sql): void {
+  if (countWorkspaces(sql) >= WORKSPACES_MAX) {
+    throw new FailureError('workspaces-exhausted', { limit: WORKSPACES_MAX });
+  }
 }
 
 export function countWorkspaces(sql: Sql): number {

@@ -114,6 +114,11 @@ export const NodeSnapshot = lazySchema(() =>
      * `removed` those that are gone.
      */
     changedAfter: z.int().nonnegative().nullable(),
+    /**
+     * Some are left out, because all would not fit into one frame: the oldest records that cannot be resumed before ended
+     * sessions, those before dormant records, and what lives last. `record.list` tells all records.
+     */
+    truncated: z.boolean(),
     /** By id, as bytes. */
     workspaces: z.array(Workspace),
     /** Oldest first. */

@@ -10,12 +10,18 @@ import { TerminalSize } from '../terminal-size.ts';
 
 export const recordList = operation({
   name: 'record.list',
-  summary: 'Lists the records, oldest first.',
+  summary: 'Lists the records, oldest first; when that was cut, the rest comes after the last one.',
   access: 'observer',
   capability: null,
-  params: () => z.strictObject({ limit: z.int().positive().max(RECORDS_MAX).default(RECORDS_MAX) }),
+  params: () =>
+    z.strictObject({
+      limit: z.int().positive().max(RECORDS_MAX).default(RECORDS_MAX),
+      /** Only those that came to be after this one. */
+      after: RecordId.optional(),
+    }),
+  /** `truncated`: at the limit, or because more would not fit into one frame. */
   result: () => z.object({ records: z.array(SessionRecord), truncated: z.boolean() }),
-  failures: [],
+  failures: ['unknown-session-record'],
 });
 
 export const recordResolve = operation({

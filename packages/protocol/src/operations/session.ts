@@ -73,6 +73,7 @@ export const sessionSpawn = operation({
     'name-taken',
     'sessions-exhausted',
     'records-exhausted',
+    'workspaces-exhausted',
     'workspace-busy',
     'spawn-failed',
     'keeper-unavailable',

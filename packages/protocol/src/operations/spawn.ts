@@ -23,6 +23,7 @@ const OWN_FAILURES = [
   'name-taken',
   'sessions-exhausted',
   'records-exhausted',
+  'workspaces-exhausted',
   'spawn-failed',
   'keeper-unavailable',
 ] as const;

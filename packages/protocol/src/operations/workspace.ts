@@ -15,6 +15,7 @@ export const workspaceRegister = operation({
     'duplicate-workspace-id',
     'duplicate-workspace-root',
     'session-record-conflict',
+    'workspaces-exhausted',
   ],
   locks: () => [workspacesLock()],
 });
