@@ -1,5 +1,6 @@
 /** `roost __complete -- WORDS...`: candidates for the last word, one a line. Never starts a node, never says why not. */
 import { Command } from 'commander';
+import { allRecords } from '../all-records.ts';
 import type { CommandContext } from '../command-context.ts';
 import { COMMANDS, pickCommand } from '../command-names.ts';
 
@@ -107,8 +108,7 @@ async function workspaceIds(context: CommandContext): Promise<string[]> {
 
 async function recordNames(context: CommandContext): Promise<string[]> {
   const { connection } = await context.open({ mayStart: false });
-  const { records } = await connection.request('record.list', {});
-  return records.map(({ name }) => name);
+  return (await allRecords(connection)).map(({ name }) => name);
 }
 
 async function profileIds(context: CommandContext): Promise<string[]> {

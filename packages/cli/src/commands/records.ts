@@ -1,6 +1,7 @@
 /** `roost records`: the durable identities behind agent sessions, which outlive every run of them. */
 import type { Command } from 'commander';
 import type { SessionRecord } from '@roost/protocol';
+import { allRecords } from '../all-records.ts';
 import type { CommandContext } from '../command-context.ts';
 import { forEachSelector } from '../each-selector.ts';
 import { readName } from '../operands.ts';
@@ -79,7 +80,7 @@ export function define(command: Command, context: CommandContext): void {
 }
 
 async function list(context: CommandContext, json: boolean): Promise<void> {
-  const { records, truncated } = await (await context.node()).request('record.list', {});
+  const records = await allRecords(await context.node());
   if (json) {
     context.printJson(records);
     return;
@@ -95,7 +96,6 @@ async function list(context: CommandContext, json: boolean): Promise<void> {
   const width = stdout.isTTY ? stdout.columns : Number.POSITIVE_INFINITY;
   const [header = '', ...lines] = layOutTable(RECORD_COLUMNS, rows, width);
   context.print([palette.strong(header), ...lines].join('\n'));
-  if (truncated) context.note('there are more records than one list holds');
 }
 
 /** With `--json` the records that it worked for, as one document. */
