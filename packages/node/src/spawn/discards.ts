@@ -32,6 +32,8 @@ export class Discards {
   readonly #ending = new Map<string, Promise<void>>();
   /** Keepers that died in this start of the node. */
   readonly #dead = new Set<string>();
+  /** Sessions of launches that were given up in this start of the node. */
+  readonly #added = new Set<string>();
   #closed = false;
 
   constructor(options: DiscardsOptions) {
@@ -40,6 +42,7 @@ export class Discards {
 
   /** Part of the transaction that gives the launch up. */
   add(transaction: Transaction, row: SessionRow): void {
+    this.#added.add(row.id);
     deleteSession(transaction, row);
     transaction.sql.run('UPDATE removals SET discard = 1 WHERE session_id = ?', row.id);
     // Nothing else will tell of it any more.
@@ -70,14 +73,18 @@ export class Discards {
     return work;
   }
 
+  /** Never rejects, as below: resolves when nothing is left of its launches. */
   lostKeeper(keeperId: string): Promise<void> {
     this.#dead.add(keeperId);
-    return this.#endMarked((one) => one === keeperId);
+    return this.#endMarkedUntilProven((one) => one.keeper_id === keeperId);
   }
 
-  /** At start: keepers other than these left no trace. */
+  /** At start: keepers other than these left no trace. Those that are started later are no matter of this. */
   lostAllBut(present: ReadonlySet<string>): Promise<void> {
-    return this.#endMarked((one) => one === null || !present.has(one));
+    return this.#endMarkedUntilProven(
+      ({ session_id: id, keeper_id: keeperId }) =>
+        !this.#added.has(id) && (keeperId === null || !present.has(keeperId)),
+    );
   }
 
   close(): void {
@@ -110,21 +117,41 @@ export class Discards {
     if (!this.#closed) this.#prove(sessionId);
   }
 
-  /** Without its keeper nothing tells of it but the marker that all its processes carry. */
-  async #endMarked(isOf: (keeperId: string | null) => boolean): Promise<void> {
-    for (const { session_id: id, keeper_id: keeperId } of this.#list()) {
-      if (!isOf(keeperId)) continue;
+  async #endMarkedUntilProven(isOf: (one: Discard) => boolean): Promise<void> {
+    let pause = RETRY_MS_FIRST;
+    while (!this.#closed) {
+      try {
+        if (await this.#endMarked(isOf)) return;
+      } catch (error) {
+        this.#options.log.error(
+          { err: error },
+          'what launches left behind cannot be looked for; trying again',
+        );
+      }
+      await delay(pause, undefined, { ref: false });
+      pause = Math.min(pause * 2, RETRY_MS_MAX);
+    }
+  }
+
+  /** Without its keeper nothing tells of it but the marker that all its processes carry. false: something is left. */
+  async #endMarked(isOf: (one: Discard) => boolean): Promise<boolean> {
+    let isProven = true;
+    for (const { session_id: id } of this.#list().filter(isOf)) {
       try {
         const find = () => sessionMembers({ rootPid: NO_PID, rootStart: '0', sessionId: id, thorough: true });
         const { survivors } = await endProcesses({ find, graceMs: 0, politeSignals: [] });
-        if (survivors.length === 0 && !this.#closed) this.#prove(id);
+        if (this.#closed) return false;
+        if (survivors.length === 0) this.#prove(id);
+        else isProven = false;
       } catch (error) {
+        isProven = false;
         this.#options.log.error(
           { sessionId: id, err: error },
-          'what a launch left behind could not be ended',
+          'what a launch left behind could not be ended; trying again',
         );
       }
     }
+    return isProven;
   }
 
   #prove(sessionId: SessionId): void {

@@ -40,6 +40,8 @@ const LAUNCHES_PER_CLIENT_MAX = 256;
 const SURE_MS = 15 * 60_000;
 /** Milliseconds after which an outcome is forgotten. */
 const KEPT_MS = 24 * 60 * 60_000;
+/** Milliseconds between attempts to decide a launch. */
+const RETRY_MS = 1_000;
 const PRUNE_INTERVAL_MS = 10 * 60_000;
 /** Rows of one pruning step: each step holds the event loop. */
 const PRUNE_STEP = 500;
@@ -245,7 +247,7 @@ export class SpawnLedger {
     if (decided !== null) return Promise.resolve(decided);
     let settle: (outcome: LaunchOutcome) => void = () => undefined;
     const outcome = new Promise<LaunchOutcome>((resolve) => (settle = resolve));
-    const timer = setTimeout(() => this.#giveUp(sessionId), this.#timeLeft(row));
+    const timer = setTimeout(() => this.#attempt(() => this.#giveUp(sessionId)), this.#timeLeft(row));
     timer.unref();
     this.#undecided.set(sessionId, { key: row.key, outcome, settle, timer });
     return outcome;
@@ -255,12 +257,27 @@ export class SpawnLedger {
     if (!this.#undecided.has(sessionId)) return;
     // Not within the publication of an event: what is decided has events of its own.
     setImmediate(() => {
-      const undecided = this.#undecided.get(sessionId);
-      if (undecided === undefined || this.#closed) return;
-      const row = findLaunch(this.#options.store.sql, undecided.key);
-      const outcome = row === null ? null : this.#decide(row);
-      if (outcome !== null) this.#settled(sessionId, outcome);
+      this.#attempt(() => this.#decideNow(sessionId));
     });
+  }
+
+  /** Nobody hears an error of work that runs by itself: it is tried again. */
+  #attempt(work: () => void): void {
+    if (this.#closed) return;
+    try {
+      work();
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'a launch cannot be decided now; trying again');
+      setTimeout(() => this.#attempt(work), RETRY_MS).unref();
+    }
+  }
+
+  #decideNow(sessionId: string): void {
+    const undecided = this.#undecided.get(sessionId);
+    if (undecided === undefined) return;
+    const row = findLaunch(this.#options.store.sql, undecided.key);
+    const outcome = row === null ? null : this.#decide(row);
+    if (outcome !== null) this.#settled(sessionId, outcome);
   }
 
   #decide(row: LedgerRow): LaunchOutcome | null {
@@ -276,7 +293,7 @@ export class SpawnLedger {
   /** Its time is over, and its keeper has still not told. */
   #giveUp(sessionId: string): void {
     const undecided = this.#undecided.get(sessionId);
-    if (undecided === undefined || this.#closed) return;
+    if (undecided === undefined) return;
     const { store, keepers, lifecycle } = this.#options;
     const row = findLaunch(store.sql, undecided.key);
     const session = findSession(store.sql, sessionId);

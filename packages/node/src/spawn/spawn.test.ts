@@ -543,6 +543,32 @@ describe('a crash in the middle of a launch', () => {
     expect(runningSessions(home)).toEqual([receipt.session.sessionId]);
   }, 60_000);
 
+  it.each([20_000, 2_000])(
+    'is decided although the disk cannot be read at first (%d)',
+    async (deadlineMs) => {
+      const { pid, spec } = await crashAfterIntent({ deadlineMs });
+      bench = await LaunchBench.open(home);
+      const answer = bench.submit(spec);
+      const { sql } = bench.store;
+      const get = sql.get.bind(sql);
+      let refusals = 0;
+      vi.spyOn(sql, 'get').mockImplementation((text, ...values) => {
+        if (refusals > 0 || !text.startsWith('SELECT * FROM spawn_ledger')) return get(text, ...values);
+        refusals += 1;
+        throw new FailureError('storage-failed');
+      });
+      if (deadlineMs < 20_000) {
+        expect(await failureOf(answer)).toBe('spawn-deadline-exceeded');
+        process.kill(pid, 'SIGCONT');
+      } else {
+        process.kill(pid, 'SIGCONT');
+        expect(await answer).toMatchObject({ provider: 'claude' });
+      }
+      expect(refusals).toBe(1);
+    },
+    60_000,
+  );
+
   it('still ends at its deadline', async () => {
     const { pid, spec } = await crashAfterIntent({ deadlineMs: 2_000 });
     bench = await LaunchBench.open(home);
