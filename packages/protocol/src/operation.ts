@@ -8,10 +8,9 @@ import type { FailureCode } from './failures.ts';
  */
 export type Access = 'observer' | 'operator' | 'controller';
 
-/** Something that one operation at a time may change; `shared` holders exclude only exclusive ones. */
+/** Something that one operation at a time may change. */
 export interface Lock {
   readonly key: string;
-  readonly mode: 'shared' | 'exclusive';
 }
 
 export interface Operation<
@@ -77,9 +76,6 @@ export function operation<const Name extends string, Params extends z.ZodType, R
   };
 }
 
-export const sessionLock = (id: string, mode: Lock['mode'] = 'exclusive'): Lock => ({
-  key: `session:${id}`,
-  mode,
-});
-export const recordLock = (id: string): Lock => ({ key: `record:${id}`, mode: 'exclusive' });
-export const workspacesLock = (): Lock => ({ key: 'workspaces', mode: 'exclusive' });
+export const sessionLock = (id: string): Lock => ({ key: `session:${id}` });
+export const recordLock = (id: string): Lock => ({ key: `record:${id}` });
+export const workspacesLock = (): Lock => ({ key: 'workspaces' });

@@ -3,65 +3,42 @@ import { describe, expect, it } from 'vitest';
 import type { Lock } from '@roost/protocol';
 import { KeyedLocks } from './keyed-locks.ts';
 
-const exclusive = (key: string): Lock => ({ key, mode: 'exclusive' });
-const shared = (key: string): Lock => ({ key, mode: 'shared' });
+const lock = (key: string): Lock => ({ key });
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('keyed locks', () => {
-  it('lets shared holders in together and keeps an exclusive one out', async () => {
+  it('lets those who wait for a key in one by one, in the order in which they came', async () => {
     const locks = new KeyedLocks();
     const order: string[] = [];
-    const first = await locks.acquire([shared('a')]);
-    const second = await locks.acquire([shared('a')]);
-    const third = locks.acquire([exclusive('a')]).then((release) => {
-      order.push('exclusive');
-      return release;
-    });
-    await turn();
-    expect(order).toEqual([]);
-    first();
-    await turn();
-    expect(order).toEqual([]);
-    second();
-    (await third)();
-    expect(locks.size).toBe(0);
-  });
-
-  it('lets nobody overtake a waiting exclusive one', async () => {
-    const locks = new KeyedLocks();
-    const order: string[] = [];
-    const take = async (name: string, lock: Lock) => {
-      const release = await locks.acquire([lock]);
-      order.push(name);
+    const take = async (name: string) => {
+      const release = await locks.acquire([lock('a')]);
+      order.push(`${name} in`);
       await turn();
+      order.push(`${name} out`);
       release();
     };
-    await Promise.all([
-      take('s1', shared('a')),
-      take('x', exclusive('a')),
-      take('s2', shared('a')),
-      take('s3', shared('a')),
-    ]);
-    expect(order).toEqual(['s1', 'x', 's2', 's3']);
+    await Promise.all([take('1'), take('2'), take('3')]);
+    expect(order).toEqual(['1 in', '1 out', '2 in', '2 out', '3 in', '3 out']);
+    expect(locks.size).toBe(0);
   });
 
   it('keeps other keys free while one waits', async () => {
     const locks = new KeyedLocks();
-    const held = await locks.acquire([exclusive('a')]);
-    const waiting = locks.acquire([exclusive('a')]);
-    (await locks.acquire([exclusive('b')]))();
+    const held = await locks.acquire([lock('a')]);
+    const waiting = locks.acquire([lock('a')]);
+    (await locks.acquire([lock('b')]))();
     held();
     (await waiting)();
   });
 
   it('gives back once, however often it is told to', async () => {
     const locks = new KeyedLocks();
-    const first = await locks.acquire([exclusive('a')]);
+    const first = await locks.acquire([lock('a')]);
     first();
-    const second = await locks.acquire([exclusive('a')]);
+    const second = await locks.acquire([lock('a')]);
     first();
     let third = false;
-    const waiting = locks.acquire([exclusive('a')]).then((release) => {
+    const waiting = locks.acquire([lock('a')]).then((release) => {
       third = true;
       release();
     });
@@ -72,31 +49,22 @@ describe('keyed locks', () => {
   });
 
   it('never breaks exclusion, never gets stuck, and leaves nothing behind, whatever is asked in whatever order', async () => {
-    const lock = fc.record({
-      key: fc.constantFrom('a', 'b', 'c', 'd'),
-      mode: fc.constantFrom('shared' as const, 'exclusive' as const),
-    });
-    const request = fc.record({ locks: fc.array(lock, { maxLength: 5 }), turns: fc.nat({ max: 3 }) });
+    const keys = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 5 });
+    const request = fc.record({ keys, turns: fc.nat({ max: 3 }) });
     await fc.assert(
       fc.asyncProperty(fc.array(request, { maxLength: 20 }), async (requests) => {
         const locks = new KeyedLocks();
-        const holders = new Map<string, { shared: number; exclusive: number }>();
-        const count = (wanted: readonly Lock[], by: number) => {
-          const modes = new Map<string, Lock['mode']>();
-          for (const { key, mode } of wanted) if (modes.get(key) !== 'exclusive') modes.set(key, mode);
-          for (const [key, mode] of modes) {
-            const now = holders.get(key) ?? { shared: 0, exclusive: 0 };
-            now[mode] += by;
-            holders.set(key, now);
-            expect(now.exclusive === 0 || (now.exclusive === 1 && now.shared === 0)).toBe(true);
-          }
-        };
+        const held = new Set<string>();
         await Promise.all(
-          requests.map(async ({ locks: wanted, turns }) => {
-            const release = await locks.acquire(wanted);
-            count(wanted, 1);
+          requests.map(async ({ keys, turns }) => {
+            const wanted = new Set(keys);
+            const release = await locks.acquire(keys.map(lock));
+            for (const key of wanted) {
+              expect(held.has(key)).toBe(false);
+              held.add(key);
+            }
             for (let waited = 0; waited < turns; waited += 1) await turn();
-            count(wanted, -1);
+            for (const key of wanted) held.delete(key);
             release();
           }),
         );

@@ -42,6 +42,7 @@ export const recordRename = operation({
   params: () => z.strictObject({ recordId: RecordId, name: SessionName }),
   result: () => SessionRecord,
   failures: ['unknown-session-record', 'name-taken'],
+  locks: (params) => [recordLock(params.recordId)],
 });
 
 export const recordSetTask = operation({
@@ -63,6 +64,7 @@ export const recordSetTask = operation({
     }),
   result: () => SessionRecord,
   failures: ['unknown-session-record', 'session-record-conflict'],
+  locks: (params) => [recordLock(params.recordId)],
 });
 
 export const recordIndex = operation({
