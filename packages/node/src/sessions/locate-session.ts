@@ -1,4 +1,5 @@
 // From an address to the row that it names now. Every operation on a session begins here.
+import * as z from 'zod';
 import {
   FailureError,
   Session,
@@ -53,10 +54,13 @@ function checkAddress(
   }
 }
 
+const Newest = z.object({ newest: z.int() });
+
 /** The latest run of the session's record; its own where it has none. */
 function newestGeneration(sql: Sql, row: SessionRow): number {
   if (row.record_id === null) return row.generation;
-  const newest = sql.get('SELECT max(generation) AS newest FROM sessions WHERE record_id = ?', row.record_id);
-  const { newest: generation } = newest as { newest: number };
-  return Math.max(generation, row.generation);
+  const { newest } = Newest.parse(
+    sql.get('SELECT max(generation) AS newest FROM sessions WHERE record_id = ?', row.record_id),
+  );
+  return Math.max(newest, row.generation);
 }
