@@ -6,14 +6,15 @@ import type { HomePaths } from './home/paths.ts';
 import type { KeeperPool } from './keepers/keeper-pool.ts';
 import type { NodeIdentity } from './node-identity.ts';
 import { countSessions, listSessions } from './sessions/session-table.ts';
-import { stopSession, type StopScene } from './sessions/stop.ts';
+import { existingSession, stopSession, type StopScene } from './sessions/stop.ts';
+import type { Sql } from './store/sql.ts';
 import { countWorkspaces } from './workspaces/workspaces.ts';
 
 export interface NodeScene extends StopScene {
   readonly identity: NodeIdentity;
   readonly version: string;
   readonly paths: HomePaths;
-  readonly keepers: KeeperPool;
+  readonly keepers: Pick<KeeperPool, 'get' | 'child' | 'views'>;
   readonly journal: Journal;
   readonly server: () => Pick<NodeStatus, 'connections' | 'listening'>;
   /** Begins the stop of this node; the answer to the request still goes out. */
@@ -64,7 +65,8 @@ async function stopAll(scene: NodeScene): Promise<number> {
     await Promise.all(
       rows.map(async ({ id, name }) => {
         try {
-          await stopSession(scene, { sessionId: id, force: false, graceMs: STOP_GRACE_MS_DEFAULT });
+          const locate = (sql: Sql) => existingSession(sql, id);
+          await stopSession(scene, { sessionId: id, locate, force: false, graceMs: STOP_GRACE_MS_DEFAULT });
           stopped += 1;
         } catch {
           failed.push(name);

@@ -50,6 +50,8 @@ export interface LifecycleOptions {
 export class SessionLifecycle implements KeeperEvents {
   /** Sessions whose spawn call is under way, with the end of that. */
   readonly spawning = new Map<string, Promise<void>>();
+  /** How many stops of a session are under way. */
+  readonly stopping = new Map<string, number>();
   /** Launches that were given up; their sessions have no rows. */
   readonly discards: Discards;
   readonly #store: Store;

@@ -10,6 +10,7 @@ import {
   type Result,
   type SessionId,
 } from '@roost/protocol';
+import { AnswerRoom } from '../control/answer-room.ts';
 import type { Caller, Handlers } from '../control/handlers.ts';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
@@ -86,7 +87,9 @@ export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOp
       const sessions = listed
         .map((row) => ({ ...view(row), usage: measured?.get(row.id) ?? null }))
         .filter((session) => includeEnded || session.status !== 'exited');
-      return { sessions, truncated: rows.length > listed.length };
+      const room = new AnswerRoom();
+      const from = sessions.findLastIndex((session) => !room.take(session)) + 1;
+      return { sessions: sessions.slice(from), truncated: from > 0 || rows.length > listed.length };
     },
 
     'session.resolve': ({ selector }, caller) => {
@@ -156,13 +159,18 @@ export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOp
     },
 
     'session.stop': ({ force, graceMs, ...address }, caller) =>
-      stopSession(scene, { sessionId: locateAddress(store.sql, caller, address).id, force, graceMs }),
+      stopSession(scene, {
+        sessionId: address.sessionId,
+        locate: (sql) => locateAddress(sql, caller, address),
+        force,
+        graceMs,
+      }),
 
     'session.remove': async (address, caller) => {
       const sessionId = locateRun(store.sql, caller, address).id;
       await lifecycle.settle(sessionId);
       store.transact((transaction) => {
-        const row = find(caller, sessionId);
+        const row = locateRun(transaction.sql, caller, address);
         if (isLive(row)) throw new FailureError('session-running', { sessionId, name: row.name });
         deleteSession(transaction, row);
       });

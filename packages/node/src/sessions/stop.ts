@@ -2,6 +2,7 @@
 // session that has ended, what its root left behind is ended.
 import { FailureError, type Result, type SessionId } from '@roost/protocol';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
+import type { Sql } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
 import type { SessionLifecycle } from './lifecycle.ts';
 import { endLeftovers } from './leftovers.ts';
@@ -12,12 +13,14 @@ const STOP_EXTRA_MS = 30_000;
 
 export interface StopScene {
   readonly store: Store;
-  readonly keepers: KeeperPool;
-  readonly lifecycle: SessionLifecycle;
+  readonly keepers: Pick<KeeperPool, 'get' | 'child'>;
+  readonly lifecycle: Pick<SessionLifecycle, 'spawning' | 'stopping' | 'settle' | 'changed' | 'write'>;
 }
 
 export interface StopRequest {
   readonly sessionId: SessionId;
+  /** The session as it is meant; asked again after every wait. @throws FailureError */
+  readonly locate: (sql: Sql) => SessionRow;
   readonly force: boolean;
   /** Milliseconds. */
   readonly graceMs: number;
@@ -25,23 +28,19 @@ export interface StopRequest {
 
 export async function stopSession(
   { store, keepers, lifecycle }: StopScene,
-  { sessionId, force, graceMs }: StopRequest,
+  { sessionId, locate, force, graceMs }: StopRequest,
 ): Promise<Result<'session.stop'>> {
-  const find = (): SessionRow => {
-    const row = findSession(store.sql, sessionId);
-    if (row === null) throw new FailureError('unknown-session', { sessionId });
-    return row;
-  };
+  const find = () => existingSession(store.sql, sessionId);
   const view = () => {
     const row = find();
     return sessionView(row, keepers.child(row.keeper_id, sessionId));
   };
   const grace = force ? 0 : graceMs;
 
-  find();
+  locate(store.sql);
   // One that is being started is stopped as soon as it runs.
   if (lifecycle.spawning.has(sessionId)) await lifecycle.settle(sessionId);
-  const row = find();
+  const row = locate(store.sql);
   if (!isLive(row)) {
     const outcome = await endLeftovers(row, grace);
     if (outcome !== null && outcome.survivors.length > 0)
@@ -53,8 +52,10 @@ export async function stopSession(
   if (link === null) throw new FailureError('keeper-unavailable', { sessionId });
   if (!link.isConnected) throw link.unavailable();
   store.transact((transaction) => {
-    changeSession(transaction, find(), { status: 'stopping', stop_requested: 1 });
+    changeSession(transaction, locate(transaction.sql), { status: 'stopping', stop_requested: 1 });
   });
+  lifecycle.stopping.set(sessionId, (lifecycle.stopping.get(sessionId) ?? 0) + 1);
+  let isRefused = false;
   try {
     const { state, forced, processesEnded } = await link.call(
       'stop',
@@ -73,13 +74,28 @@ export async function stopSession(
       link.reconnect();
       throw link.unavailable(error);
     }
-    const outcomeKnown = error instanceof FailureError && error.failure.code !== 'keeper-unavailable';
-    if (outcomeKnown) {
-      store.transact((transaction) => {
-        const now = findSession(transaction.sql, sessionId);
-        if (now?.status === 'stopping') changeSession(transaction, now, { status: 'running' });
-      });
-    }
+    isRefused = error instanceof FailureError && error.failure.code !== 'keeper-unavailable';
     throw error;
+  } finally {
+    const others = (lifecycle.stopping.get(sessionId) ?? 1) - 1;
+    if (others > 0) lifecycle.stopping.set(sessionId, others);
+    else lifecycle.stopping.delete(sessionId);
+    if (isRefused) goOn(lifecycle, sessionId);
   }
+}
+
+/** A stop was refused: the session runs on, unless another stop of it is under way. */
+function goOn(lifecycle: StopScene['lifecycle'], sessionId: SessionId): void {
+  lifecycle.write((transaction) => {
+    if (lifecycle.stopping.has(sessionId)) return;
+    const row = findSession(transaction.sql, sessionId);
+    if (row?.status === 'stopping') changeSession(transaction, row, { status: 'running', stop_requested: 0 });
+  });
+}
+
+/** @throws FailureError: unknown-session. */
+export function existingSession(sql: Sql, sessionId: SessionId): SessionRow {
+  const row = findSession(sql, sessionId);
+  if (row === null) throw new FailureError('unknown-session', { sessionId });
+  return row;
 }
