@@ -5,7 +5,7 @@ import type { Journal } from './events/journal.ts';
 import type { HomePaths } from './home/paths.ts';
 import type { KeeperPool } from './keepers/keeper-pool.ts';
 import type { NodeIdentity } from './node-identity.ts';
-import { countSessions, listSessions } from './sessions/session-table.ts';
+import { countSessions, isLive, listSessions, sessionView } from './sessions/session-table.ts';
 import { existingSession, stopSession, type StopScene } from './sessions/stop.ts';
 import type { Sql } from './store/sql.ts';
 import { countWorkspaces } from './workspaces/workspaces.ts';
@@ -74,6 +74,11 @@ async function stopAll(scene: NodeScene): Promise<number> {
       }),
     );
   }
+  // Those that came during the last round; one whose end is only not stored yet has gone.
+  const left = listSessions(scene.store.sql, false, -1).filter((row) =>
+    isLive(sessionView(row, scene.keepers.child(row.keeper_id, row.id))),
+  );
+  if (failed.length === 0) failed.push(...left.map(({ name }) => name));
   if (failed.length > 0)
     throw new FailureError('stop-incomplete', { sessions: failed.slice(0, NAMES_TOLD_MAX) });
   return stopped;
