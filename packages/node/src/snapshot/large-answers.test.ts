@@ -3,9 +3,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   Incarnation,
+  KeeperId,
   NODE_FRAME_BYTES_MAX,
   PATH_BYTES_MAX,
   RecordId,
+  SESSIONS_MAX,
+  SessionId,
   SessionName,
   WorkspaceId,
   WORKSPACES_MAX,
@@ -17,6 +20,8 @@ import { randomHexId } from '../node-identity.ts';
 import { failureOf, startTestNode, TestClient, TestHome } from '../node-for-test.ts';
 import { newRecordRow } from '../records/new-record.ts';
 import { insertRecord } from '../records/record-table.ts';
+import { newSessionRow } from '../sessions/new-session-row.ts';
+import { insertSession } from '../sessions/session-table.ts';
 import { openDatabase } from '../store/open-database.ts';
 import { Store } from '../store/store.ts';
 
@@ -119,6 +124,42 @@ describe('answers of a node that holds a lot', () => {
     expect(many).toMatchObject({ changedAfter: null, truncated: true });
     expect(many.workspaces).toEqual(workspaces);
     expect(bytesOf(many)).toBeLessThan(NODE_FRAME_BYTES_MAX);
+  });
+
+  it('leave out the oldest of the sessions that do not fit', async () => {
+    const store = new Store(openDatabase(prepareHome(home.path).database));
+    store.transact((transaction) => {
+      store.begin(transaction, Incarnation.parse(randomHexId()));
+      for (let number = 0; number < SESSIONS_MAX; number += 1) {
+        const row = newSessionRow({
+          id: SessionId.parse(randomHexId()),
+          recordId: null,
+          generation: 1,
+          name: SessionName.parse(`s${number}`),
+          provider: 'command',
+          transport: 'pty',
+          workspaceId: WorkspaceId.parse('w0'),
+          directory: longPath(0),
+          // Each takes six bytes.
+          command: Array.from({ length: 8 }, () => '\u0001'.repeat(500)),
+          keeperId: KeeperId.parse(randomHexId()),
+          size: null,
+          createdAt: 1_000 + number,
+          process: null,
+        });
+        insertSession(transaction, { ...row, status: 'exited', ended_at: 2_000 + number, exit_code: 0 });
+      }
+    });
+    store.close();
+    await start();
+    const list = await client.call('session.list', { includeEnded: true });
+    const snapshot = await client.call('node.snapshot', {});
+    for (const { sessions, truncated } of [list, snapshot]) {
+      expect(truncated).toBe(true);
+      expect(sessions.at(-1)?.name).toBe(`s${SESSIONS_MAX - 1}`);
+      expect(sessions.length).toBeLessThan(SESSIONS_MAX);
+      expect(sessions[0]?.name).toBe(`s${SESSIONS_MAX - sessions.length}`);
+    }
   });
 
   it('are asked for after a record that there is', async () => {
