@@ -384,10 +384,13 @@ export const sessionResume = operation({
   failures: [
     ...ADDRESS_FAILURES,
     'session-running',
+    'unknown-session-record',
     'session-record-busy',
     'session-record-not-resumable',
     'session-record-conflict',
+    'unknown-workspace',
     'workspace-busy',
+    'unknown-provider',
     'provider-not-installed',
     'prompt-unsupported',
     'invalid-directory',
