@@ -4,7 +4,7 @@
 import type { RecordError } from '@roost/protocol';
 import type { RecordRow } from './record-table.ts';
 
-export type IdentityPlan =
+type IdentityPlan =
   | { readonly kind: 'unchanged' }
   /** The run's record takes the identity. */
   | { readonly kind: 'take' }

@@ -14,7 +14,7 @@ import type { RecordChange, RecordRow } from './record-table.ts';
 export type RecordPolicy = 'provider-identity-only' | 'always';
 
 /** What a provider is good for with one transport, as far as records go. */
-export interface ProviderFacts {
+interface ProviderFacts {
   /** Its own session id is known, or will be told. */
   readonly canIdentify: boolean;
   readonly canResume: boolean;

@@ -141,7 +141,7 @@ export function deleteRecord({ sql, append }: Transaction, row: RecordRow): void
   append({ kind: 'record-removed', recordId: row.id, provider: row.provider });
 }
 
-export function providerSessionOf(row: RecordRow): ProviderSession | null {
+function providerSessionOf(row: RecordRow): ProviderSession | null {
   if (row.provider_session_key === null || row.provider_session_id === null) return null;
   return { key: row.provider_session_key, id: row.provider_session_id, transcriptPath: row.transcript_path };
 }

@@ -25,7 +25,7 @@ export interface ResumeScene extends StartScene {
   readonly timeoutMs?: number;
 }
 
-export interface ResumeRequest {
+interface ResumeRequest {
   readonly record: RecordRow;
   readonly size: TerminalSize;
   readonly prompt: string | null;

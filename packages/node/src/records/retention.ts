@@ -7,7 +7,7 @@ import type { RecordRow } from './record-table.ts';
 import { findRecord, listRecords } from './record-table.ts';
 import { removeRecord } from './remove-record.ts';
 
-export const SWEEP_INTERVAL_MS = 300_000;
+const SWEEP_INTERVAL_MS = 300_000;
 /** Records that go in one transaction. */
 const BATCH = 8;
 
@@ -21,7 +21,7 @@ export interface RetentionPolicy {
 
 type Candidate = Pick<RecordRow, 'id' | 'workspace_id' | 'state' | 'active_session_id' | 'updated_at'>;
 
-export interface Retirement {
+interface Retirement {
   readonly recordId: RecordId;
   readonly updatedAt: number;
   readonly reason: 'age' | 'keep-n' | 'age+keep-n';

@@ -15,7 +15,7 @@ const FinalScreen = z.object({
   alternateScreen: z.boolean(),
   truncated: z.boolean(),
 });
-export type FinalScreen = z.infer<typeof FinalScreen>;
+type FinalScreen = z.infer<typeof FinalScreen>;
 
 export async function writeFinalScreen(directory: string, screen: ScreenText): Promise<void> {
   const { lines, size, title, alternateScreen, truncated } = screen;

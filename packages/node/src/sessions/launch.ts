@@ -17,7 +17,7 @@ export interface Launch extends LaunchPlan {
 }
 
 /** What is to be launched. */
-export interface LaunchRequest extends Pick<SpawnRequest, 'launch' | 'transport' | 'environment'> {
+interface LaunchRequest extends Pick<SpawnRequest, 'launch' | 'transport' | 'environment'> {
   /** The provider's own session: a fresh id to assign, one to run on, or none. A command has none. */
   readonly session: SessionChoice;
   /** First prompt for the agent; null for none. */

@@ -40,7 +40,7 @@ const SETTLE_MS = 10_000;
 /** Milliseconds that processes left behind by a dead keeper get to end by themselves. */
 const LEFTOVER_GRACE_MS = 2_000;
 
-export interface LifecycleOptions {
+interface LifecycleOptions {
   readonly store: Store;
   readonly output: PipeOutput;
   readonly sessionsDirectory: string;

@@ -8,7 +8,7 @@ import { findSession, isLive } from './session-table.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 
-export interface OutputFollowerOptions {
+interface OutputFollowerOptions {
   readonly store: Store;
   readonly output: PipeOutput;
   readonly session: SessionAddress;

@@ -3,7 +3,6 @@
 import * as z from 'zod';
 import {
   EndReason,
-  EnvironmentReceipt,
   KeeperId,
   LIVE_STATUSES,
   RecordId,
@@ -169,12 +168,6 @@ export function liveSessionsWithRecord(sql: Sql): SessionRow[] {
   return sql
     .all(`SELECT * FROM sessions WHERE record_id IS NOT NULL AND status IN (${LIVE})`)
     .map((row) => Row.parse(row));
-}
-
-export function environmentOf(row: Pick<SessionRow, 'environment_profile'>): EnvironmentReceipt | null {
-  return row.environment_profile === null
-    ? null
-    : EnvironmentReceipt.parse(JSON.parse(row.environment_profile));
 }
 
 /** A session as clients see it: the row, and what its keeper told last. */

@@ -9,7 +9,7 @@ import { startSession, type StartScene } from '../spawn/start-session.ts';
 import { locate } from '../workspaces/locate.ts';
 import { planSession, type LaunchSource } from './launch.ts';
 
-export interface SpawnScene extends StartScene {
+interface SpawnScene extends StartScene {
   readonly source: LaunchSource;
   readonly caller: Pick<Caller, 'projection'>;
 }

@@ -17,7 +17,7 @@ export interface StopScene {
   readonly lifecycle: Pick<SessionLifecycle, 'spawning' | 'stopping' | 'settle' | 'changed' | 'write'>;
 }
 
-export interface StopRequest {
+interface StopRequest {
   readonly sessionId: SessionId;
   /** The session as it is meant; asked again after every wait. @throws FailureError */
   readonly locate: (sql: Sql) => SessionRow;

@@ -20,7 +20,7 @@ const RETRY_MS_MAX = 10_000;
 const Discard = z.object({ session_id: SessionId, keeper_id: z.string().nullable() });
 type Discard = z.infer<typeof Discard>;
 
-export interface DiscardsOptions {
+interface DiscardsOptions {
   readonly store: Store;
   readonly log: Log;
   /** Nothing more comes of this session. */

@@ -4,7 +4,7 @@ import { deleteSession, findSession, type SessionRow } from '../sessions/session
 import type { Transaction } from '../store/store.ts';
 import type { Discards } from './discards.ts';
 
-export interface ForgottenLaunch {
+interface ForgottenLaunch {
   readonly session: Pick<SessionRow, 'id' | 'record_id'>;
   /** Its record was made for it. One that was there before notices by itself that its run is gone. */
   readonly ownRecord: boolean;

@@ -46,7 +46,7 @@ const PRUNE_INTERVAL_MS = 10 * 60_000;
 /** Rows of one pruning step: each step holds the event loop. */
 const PRUNE_STEP = 500;
 
-export interface LedgerOptions {
+interface LedgerOptions {
   readonly store: Store;
   readonly keepers: Pick<KeeperPool, 'get'>;
   readonly lifecycle: SessionLifecycle;

@@ -23,7 +23,7 @@ import type { SpawnProfiles } from './profiles.ts';
 import { resolveSpec, type Catalogues, type ResolvedSpec } from './resolve-spec.ts';
 import { startSession, type StartScene } from './start-session.ts';
 
-export interface SpawnOperationsScene extends StartScene {
+interface SpawnOperationsScene extends StartScene {
   readonly ledger: SpawnLedger;
   readonly profiles: SpawnProfiles;
   readonly identity: { readonly nodeId: NodeId; readonly incarnation: Incarnation };

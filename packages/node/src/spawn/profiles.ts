@@ -24,7 +24,7 @@ export interface NamedProfile {
   readonly profile: SpawnProfile;
 }
 
-export interface ProfileFault {
+interface ProfileFault {
   readonly file: string;
   readonly fault: string;
 }
@@ -34,7 +34,7 @@ interface Loaded {
   readonly faults: readonly ProfileFault[];
 }
 
-export interface SpawnProfilesOptions {
+interface SpawnProfilesOptions {
   readonly directory: string;
   readonly store: Store;
   readonly log: Log;

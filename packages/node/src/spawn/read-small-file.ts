@@ -3,7 +3,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { systemErrorCode } from '../home/system-error.ts';
 
-export type SmallFile = { readonly content: string } | { readonly fault: string };
+type SmallFile = { readonly content: string } | { readonly fault: string };
 
 export function readSmallFile(path: string, bytesMax: number): SmallFile {
   let descriptor: number;

@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 
 type SessionFacts = Pick<SessionRow, 'pid' | 'status'>;
 
-export interface Watch {
+interface Watch {
   /** Whether it came to run; it may have ended since. */
   readonly answer: Promise<boolean>;
   readonly stop: () => void;
