@@ -147,6 +147,39 @@ describe('a snapshot', () => {
     expect((await snapshot()).sessions).toMatchObject([{ id: session.id, size: { columns: 97, rows: 31 } }]);
   });
 
+  it('tells what a session is like now also when only that changed, to everybody who knew it otherwise', async () => {
+    const session = await client.call('session.spawn', {
+      directory: home.path,
+      launch: {
+        kind: 'command',
+        command: ['sh', '-c', 'while read -r title; do printf "\\033]2;$title\\007"; done'],
+      },
+    });
+    const setTitle = async (title: string) => {
+      await client.call('session.input', {
+        ...addressOf(session),
+        text: title,
+        framing: 'literal',
+        submit: true,
+      });
+      await waitFor(async () => (await snapshot()).sessions[0]?.title === title, 'the title');
+    };
+    const titles = async (changedAfter: number) =>
+      (await snapshot(changedAfter)).sessions.map(({ title }) => title);
+    const before = await snapshot();
+    expect(await titles(before.sequence)).toEqual([]);
+    await setTitle('first');
+    const { sequence } = await snapshot();
+    // No event: both have the same sequence, and one of them knows less.
+    expect(sequence).toBe(before.sequence);
+    expect(await titles(before.sequence)).toEqual(['first']);
+    await spawn('another');
+    const later = await snapshot();
+    await setTitle('second');
+    expect(await titles(before.sequence)).toContain('second');
+    expect(await titles(later.sequence)).toEqual(['second']);
+  });
+
   it('tells what can be launched, and nothing of how', async () => {
     const seen = await snapshot();
     expect(seen.enabledProviders).toEqual(['claude', 'codex', 'shell']);

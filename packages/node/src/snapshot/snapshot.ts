@@ -18,10 +18,11 @@ import type { Journal } from '../events/journal.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
 import type { NodeIdentity } from '../node-identity.ts';
 import { listRecords, recordView } from '../records/record-table.ts';
-import { listSessions, storedView, withChild } from '../sessions/session-table.ts';
+import { listSessions, storedView } from '../sessions/session-table.ts';
 import type { SpawnProfiles } from '../spawn/profiles.ts';
 import type { Store } from '../store/store.ts';
 import { listWorkspaces } from '../workspaces/workspaces.ts';
+import { LiveSessions } from './live-sessions.ts';
 import type { ProviderCatalog } from './provider-catalog.ts';
 
 export interface SnapshotScene {
@@ -51,10 +52,7 @@ function followState(store: Store, journal: Journal, profiles: SpawnProfiles): S
 export function snapshotOperations(scene: SnapshotScene): Pick<Handlers, 'node.snapshot' | 'provider.list'> {
   const { identity, lease, providers } = scene;
   const state = followState(scene.store, scene.journal, scene.profiles);
-  const shown = (session: Session): Session =>
-    LIVE_STATUSES.includes(session.status)
-      ? withChild(session, scene.keepers.child(session.keeperId, session.id))
-      : session;
+  const live = new LiveSessions((keeperId, sessionId) => scene.keepers.child(keeperId, sessionId));
 
   return {
     'node.snapshot': ({ changedAfter }): NodeSnapshot => {
@@ -63,7 +61,7 @@ export function snapshotOperations(scene: SnapshotScene): Pick<Handlers, 'node.s
       const lists = (after: number | null) =>
         fitting({
           workspaces: byId(changed(state.workspaces, after)),
-          sessions: changed(state.sessions, after).map(shown),
+          sessions: live.show(state.sessions.values(), after, state.sequence),
           records: byId(changed(state.records, after)),
         });
       const changes = isKnown ? lists(changedAfter) : null;
