@@ -116,9 +116,10 @@ export const NodeSnapshot = lazySchema(() =>
     changedAfter: z.int().nonnegative().nullable(),
     /**
      * Some are left out, because all would not fit into one frame: the oldest records that cannot be resumed before ended
-     * sessions, those before dormant records, and what lives last. `record.list` tells all records.
+     * sessions, those before dormant records, and what lives last. `record.list` tells all records. Nodes that do not say it
+     * leave out nothing.
      */
-    truncated: z.boolean(),
+    truncated: z.boolean().default(false),
     /** By id, as bytes. */
     workspaces: z.array(Workspace),
     /** Oldest first. */
