@@ -253,7 +253,7 @@ export const sessionPaste = operation({
 
 export const sessionSendBytes = operation({
   name: 'session.sendBytes',
-  summary: 'Writes 1 to 64 bytes to a terminal as they are.',
+  summary: 'Writes 1 to 64 bytes of UTF-8 to a terminal as they are.',
   access: 'controller',
   capability: null,
   params: () =>
