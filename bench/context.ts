@@ -18,6 +18,11 @@ export interface Scale {
   readonly restartSessions: number;
   readonly historyBytes: number;
   readonly attachRuns: number;
+  readonly snapshotRecords: number;
+  readonly snapshotSessions: number;
+  readonly snapshots: number;
+  readonly fanOutEvents: number;
+  readonly interrupts: number;
 }
 
 const MB = 1_000_000;
@@ -37,6 +42,11 @@ export const FULL: Scale = {
   restartSessions: 100,
   historyBytes: 100 * MB,
   attachRuns: 10,
+  snapshotRecords: 1000,
+  snapshotSessions: 100,
+  snapshots: 1000,
+  fanOutEvents: 100_000,
+  interrupts: 500,
 };
 
 /** Enough to see that everything works; its numbers mean little. */
@@ -55,6 +65,11 @@ export const QUICK: Scale = {
   restartSessions: 4,
   historyBytes: 2 * MB,
   attachRuns: 2,
+  snapshotRecords: 50,
+  snapshotSessions: 4,
+  snapshots: 50,
+  fanOutEvents: 5_000,
+  interrupts: 20,
 };
 
 /** What a section works with. Subjects are freshly prepared when it starts, and torn down with all sessions after it. */

@@ -9,13 +9,17 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { FULL, QUICK, type Context } from './context.ts';
 import { runDrain } from './drain.ts';
+import { runEventNode } from './event-node.ts';
 import { describeMachine, type Machine } from './machine.ts';
 import { renderReport } from './report.ts';
 import type { SectionResult } from './result.ts';
 import { measureAttach } from './sections/attach.ts';
 import { measureEcho } from './sections/echo.ts';
+import { measureEventFanOut } from './sections/event-fan-out.ts';
+import { measureInterrupt } from './sections/interrupt.ts';
 import { measureMemory } from './sections/memory.ts';
 import { measureRestart } from './sections/restart.ts';
+import { measureSnapshot } from './sections/snapshot.ts';
 import { measureStart } from './sections/start.ts';
 import { measureThroughput } from './sections/throughput.ts';
 import { BareSubject } from './subjects/bare.ts';
@@ -25,7 +29,8 @@ import { TmuxSubject } from './subjects/tmux.ts';
 
 const USAGE = `Usage: npm run bench -- [--quick] [--only a,b] [--out DIR]
   --quick     small sizes, under a minute: shows that it works, its numbers mean little
-  --only IDS  some sections: a throughput, b echo, c start, d memory, e node restart, f attach
+  --only IDS  some sections: a throughput, b echo, c start, d memory, e node restart, f attach,
+              g snapshot, h event fan-out, i interrupt
   --out DIR   where RESULTS.md and results.json go; a full run writes them to bench/, others to standard output
 `;
 
@@ -36,6 +41,9 @@ const SECTIONS: Readonly<Record<string, (context: Context) => Promise<SectionRes
   d: measureMemory,
   e: measureRestart,
   f: measureAttach,
+  g: measureSnapshot,
+  h: measureEventFanOut,
+  i: measureInterrupt,
 };
 
 async function main(): Promise<number> {
@@ -129,5 +137,7 @@ function readOptions() {
   }
 }
 
-if (process.argv[2] === '--drain') runDrain();
+const [, , helper, ...rest] = process.argv;
+if (helper === '--drain') runDrain();
+else if (helper === '--event-node') await runEventNode(rest[0] ?? '', Number(rest[1]));
 else process.exitCode = await main();

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { connectNode, nodeSocketPath, type NodeConnection } from '@roost/client';
+import { connectNode, nodeSocketPath, nodeTokenPath, type NodeConnection } from '@roost/client';
 import { addressOf, SessionName, type Session } from '@roost/protocol';
 import { isAlive, run, waitUntil } from '../processes.ts';
 import { COLUMNS, ROWS, type Launch } from '../terminal.ts';
@@ -74,6 +74,21 @@ export class RoostSubject implements DurableSubject {
     const { pid, keepers } = await (await this.#node()).request('node.status', {});
     this.#processes = [pid, ...keepers.map((keeper) => keeper.pid)];
     return this.#processes;
+  }
+
+  /** What a client of one's own needs. */
+  get target() {
+    return {
+      home: this.#state,
+      socketPath: nodeSocketPath(this.#state),
+      tokenPath: nodeTokenPath(this.#state),
+      directory: this.#directory,
+    };
+  }
+
+  /** The connection over which sessions are prepared. */
+  connection(): Promise<NodeConnection> {
+    return this.#node();
   }
 
   /** Kills the node, not the keepers, and waits until the process is gone. */
