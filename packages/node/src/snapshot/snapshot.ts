@@ -31,12 +31,12 @@ export interface SnapshotScene {
   readonly keepers: Pick<KeeperPool, 'child'>;
   readonly lease: Pick<ControllerLease, 'state'>;
   readonly identity: NodeIdentity;
-  readonly profiles: SpawnProfiles;
+  readonly profiles: Pick<SpawnProfiles, 'summaries'>;
   readonly providers: ProviderCatalog;
 }
 
 /** The fold of everything so far, kept up with every commit from now on. */
-function followState(store: Store, journal: Journal, profiles: SpawnProfiles): StateView {
+function followState({ store, journal, profiles }: SnapshotScene): StateView {
   const state = stateAt({
     sequence: journal.range().last,
     controller: null,
@@ -51,7 +51,7 @@ function followState(store: Store, journal: Journal, profiles: SpawnProfiles): S
 
 export function snapshotOperations(scene: SnapshotScene): Pick<Handlers, 'node.snapshot' | 'provider.list'> {
   const { identity, lease, providers } = scene;
-  const state = followState(scene.store, scene.journal, scene.profiles);
+  const state = followState(scene);
   const live = new LiveSessions((keeperId, sessionId) => scene.keepers.child(keeperId, sessionId));
 
   return {
