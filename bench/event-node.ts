@@ -18,14 +18,14 @@ import { beginIncarnation } from '../packages/node/src/node-identity.ts';
 import { openDatabase } from '../packages/node/src/store/open-database.ts';
 import { Store, type Transaction } from '../packages/node/src/store/store.ts';
 
-export interface AppendOrder {
+interface AppendOrder {
   readonly events: number;
   /** Events of one transaction. */
   readonly batch: number;
   readonly eventsPerSecond: number;
 }
 
-export interface Appended {
+interface Appended {
   /** Sequence of the last event. */
   readonly last: number;
 }
