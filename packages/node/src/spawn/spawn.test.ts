@@ -113,7 +113,7 @@ describe('a launch by spec', () => {
       active_session_id: receipt.session.sessionId,
       arguments: '["--model","x"]',
     });
-    expect(runningSessions(home)).toEqual([receipt.session.sessionId]);
+    await expectRunning(home, [receipt.session.sessionId]);
     expect(await bench.result(key)).toEqual({ state: 'accepted', receipt });
   });
 
@@ -340,7 +340,7 @@ describe('an idempotency key', () => {
     expect(await bench.result(key)).toEqual({ state: 'accepted', receipt });
     expect(findRecord(bench.store.sql, receipt.recordId)).toEqual(record);
     expect(bench.counts()).toEqual({ sessions: 1, records: 1, launches: 1 });
-    expect(runningSessions(home)).toEqual([receipt.session.sessionId]);
+    await expectRunning(home, [receipt.session.sessionId]);
   });
 
   it('is refused for a launch that differs in any field, not for one that is written differently', async () => {
@@ -445,7 +445,7 @@ describe('a deadline', () => {
       if (sessionId !== null) accepted.push(sessionId);
     }
     await waitFor(() => bench.discarded === 0, 'launches that were given up to be ended');
-    expect(runningSessions(home)).toEqual(accepted.sort());
+    await expectRunning(home, accepted);
     expect(bench.counts()).toEqual({ sessions: accepted.length, records: accepted.length, launches: 40 });
   });
 
@@ -517,7 +517,7 @@ describe('a crash in the middle of a launch', () => {
     await waitFor(() => runningSessions(home).length === 1, 'the program to run');
     bench = await LaunchBench.open(home);
     const receipt = await bench.submit(spec);
-    expect(runningSessions(home)).toEqual([receipt.session.sessionId]);
+    await expectRunning(home, [receipt.session.sessionId]);
     expect(rowOf(receipt.session.sessionId)).toMatchObject({ status: 'running' });
     expect(await bench.result(key)).toEqual({ state: 'accepted', receipt });
     expect(bench.counts()).toEqual({ sessions: 1, records: 1, launches: 1 });
@@ -540,7 +540,7 @@ describe('a crash in the middle of a launch', () => {
     const answer = bench.submit(spec);
     process.kill(pid, 'SIGCONT');
     const receipt = await answer;
-    expect(runningSessions(home)).toEqual([receipt.session.sessionId]);
+    await expectRunning(home, [receipt.session.sessionId]);
   }, 60_000);
 
   it.each([20_000, 2_000])(
@@ -589,7 +589,7 @@ it('a keeper that is lost while it is asked does not end the launch: its next an
   link.reconnect();
   process.kill(pid, 'SIGCONT');
   const receipt = await submitted;
-  expect(runningSessions(home)).toEqual([receipt.session.sessionId]);
+  await expectRunning(home, [receipt.session.sessionId]);
 });
 
 it('a keeper that dies while it is asked fails the launch, and nothing is left of it', async () => {
@@ -603,3 +603,9 @@ it('a keeper that dies while it is asked fails the launch, and nothing is left o
   await expectNothingLeft();
   expect(await bench.result(key)).toMatchObject({ state: 'failed', failure: { code: 'spawn-failed' } });
 });
+
+/** These sessions and no others. A process that begins shows its marker a moment after it is told to run. */
+async function expectRunning(home: TestHome, sessionIds: readonly string[]): Promise<void> {
+  const expected = JSON.stringify([...sessionIds].sort());
+  await waitFor(() => JSON.stringify(runningSessions(home)) === expected, `${expected} and no other to run`);
+}
