@@ -27,8 +27,8 @@ export async function measureSnapshot(context: Context): Promise<SectionResult> 
     id: 'g',
     title: `Snapshots of ${scale.snapshotRecords} records and ${scale.snapshotSessions} live sessions`,
     method:
-      `One observer asks for \`node.snapshot\` ${scale.snapshots} times in a row; from the request until all of the answer is there, ` +
-      `as text. What changed: the same after ${CHANGES} records were renamed, asked with the sequence of before.`,
+      `One observer asks for \`node.snapshot\` ${scale.snapshots} times in a row; from the request until the last byte of the answer is ` +
+      `there. What changed: the same after ${CHANGES} records were renamed, asked with the sequence of before.`,
     measurements: samples.measurements,
     verdicts: judge(samples),
   };
@@ -58,14 +58,14 @@ async function measureWhole(
   samples: Samples,
   roost: RoostSubject,
 ): Promise<void> {
-  const { webSocket } = await openBare(roost.target);
+  const bare = await openBare(roost.target);
   const latencies: number[] = [];
   for (let index = -WARM_UP; index < scale.snapshots; index += 1) {
-    const { milliseconds, text } = await askBare(webSocket, 'node.snapshot', {});
+    const { milliseconds, bytes } = await askBare(bare, 'node.snapshot', {});
     if (index >= 0) latencies.push(milliseconds);
-    if (index === 0) samples.add(`${WHOLE}, size`, 'KiB', 'roost', text.length / 1024);
+    if (index === 0) samples.add(`${WHOLE}, size`, 'KiB', 'roost', bytes / 1024);
   }
-  webSocket.terminate();
+  bare.webSocket.terminate();
   record(samples, WHOLE, latencies);
   progress(`snapshot: p99 ${percentile(latencies, 0.99).toFixed(2)} ms`);
 }
@@ -73,7 +73,7 @@ async function measureWhole(
 async function measureDelta({ scale }: Context, samples: Samples, roost: RoostSubject): Promise<void> {
   const connection = await roost.connection();
   const { records } = await connection.request('record.list', {});
-  const { webSocket } = await openBare(roost.target);
+  const bare = await openBare(roost.target);
   const latencies: number[] = [];
   for (let index = 0; index < scale.snapshots / 10; index += 1) {
     const { lastEventSequence } = await connection.request('node.status', {});
@@ -85,13 +85,13 @@ async function measureDelta({ scale }: Context, samples: Samples, roost: RoostSu
         name: SessionName.parse(freshName()),
       });
     }
-    const { milliseconds, text } = await askBare(webSocket, 'node.snapshot', {
+    const { milliseconds, bytes } = await askBare(bare, 'node.snapshot', {
       changedAfter: lastEventSequence,
     });
     latencies.push(milliseconds);
-    if (index === 0) samples.add(`${DELTA}, size`, 'KiB', 'roost', text.length / 1024);
+    if (index === 0) samples.add(`${DELTA}, size`, 'KiB', 'roost', bytes / 1024);
   }
-  webSocket.terminate();
+  bare.webSocket.terminate();
   record(samples, DELTA, latencies);
 }
 

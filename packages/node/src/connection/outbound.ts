@@ -16,14 +16,13 @@ import {
 import type { Lanes, OutputSource, ScreenSource } from '../control/handlers.ts';
 import { EventFollower, type EventSource } from '../events/follower.ts';
 import type { StoredEvent } from '../events/stored-event.ts';
+import { answerText, type Answer } from './answer-text.ts';
 import { eventFrames, eventText } from './event-frames.ts';
 
 /** Unread bytes above which nothing more is pushed. */
 const WINDOW_BYTES = 256 * 1024;
 /** Bytes of answers that a client may leave unread before it is let go. */
 const UNREAD_ANSWER_BYTES_MAX = 32 * 1024 * 1024;
-
-type Answer = Extract<NodeFrame, { kind: 'response' | 'failure' }>;
 
 export interface OutboundOptions {
   readonly webSocket: WebSocket;
@@ -56,7 +55,7 @@ export class Outbound implements Lanes {
   }
 
   answer(frame: Answer): void {
-    const text = JSON.stringify(frame);
+    const text = answerText(frame);
     if (exceeds(text, NODE_FRAME_BYTES_MAX)) {
       this.#options.tooLong();
       this.#sendFrame({ kind: 'failure', id: frame.id, failure: failure('internal-error') });

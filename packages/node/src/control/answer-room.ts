@@ -5,8 +5,18 @@ import { NODE_FRAME_BYTES_MAX } from '@roost/protocol';
 /** Bytes of a frame for what is not listed here: its envelope, ids, profiles, providers. */
 const RESERVED_BYTES = 1024 * 1024;
 
+interface Known {
+  readonly text: string;
+  readonly bytes: number;
+}
+
 /** Of values that are replaced and never changed: a snapshot asks for the same ones again and again. */
-const known = new WeakMap<object, number>();
+const known = new WeakMap<object, Known>();
+
+/** The JSON of a value for which there was room once. */
+export function knownText(value: object): string | undefined {
+  return known.get(value)?.text;
+}
 
 export class AnswerRoom {
   #left = NODE_FRAME_BYTES_MAX - RESERVED_BYTES;
@@ -22,10 +32,11 @@ export class AnswerRoom {
 
 /** In a list: with the comma after it. */
 function bytesOf(value: object): number {
-  let bytes = known.get(value);
-  if (bytes === undefined) {
-    bytes = Buffer.byteLength(JSON.stringify(value)) + 1;
-    known.set(value, bytes);
+  let facts = known.get(value);
+  if (facts === undefined) {
+    const text = JSON.stringify(value);
+    facts = { text, bytes: Buffer.byteLength(text) + 1 };
+    known.set(value, facts);
   }
-  return bytes;
+  return facts.bytes;
 }
