@@ -47,6 +47,7 @@ interface Held {
   readonly processStart: string;
   readonly startedAt: number;
   exit: ChildExit | null;
+  revision: number;
   reportTimer: NodeJS.Timeout | null;
   /** Settles when the child has ended and its output is complete. */
   readonly ended: Promise<void>;
@@ -144,6 +145,7 @@ export class Children {
       processStart: processStart(runtime.child.pid) ?? '',
       startedAt: Date.now(),
       exit: early,
+      revision: 0,
       reportTimer: null,
       ended,
     };
@@ -241,6 +243,7 @@ export class Children {
     if (how === 'now') {
       if (held.reportTimer !== null) clearTimeout(held.reportTimer);
       held.reportTimer = null;
+      held.revision += 1;
       this.#listener.changed(stateOf(held));
       return;
     }
@@ -252,9 +255,10 @@ export class Children {
 }
 
 function stateOf(held: Held): ChildState {
-  const { launch, runtime, processStart: start, startedAt, exit } = held;
+  const { launch, runtime, processStart: start, startedAt, exit, revision } = held;
   return {
     sessionId: launch.sessionId,
+    revision,
     transport: launch.transport,
     pid: runtime.child.pid,
     processStart: start,

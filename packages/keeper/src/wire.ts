@@ -12,7 +12,7 @@
  *                             <-   pipeOutput              (binary, pushed until `acknowledge`d; resumes at an offset)
  */
 export const KEEPER_WIRE_MIN = 1;
-/** 2 adds `nextFrame`. */
+/** 2 adds `nextFrame` and `ChildState.revision`. */
 export const KEEPER_WIRE_MAX = 2;
 
 export const KeeperFrameKind = {
@@ -69,6 +69,8 @@ export interface ChildExit {
 
 export interface ChildState {
   readonly sessionId: string;
+  /** Grows with every event of this child: an answer can be overtaken by a later event. Missing before wire 2. */
+  readonly revision?: number;
   readonly transport: 'pty' | 'pipe';
   readonly pid: number;
   /** Identity beside the pid: start time as the process table gives it. */

@@ -118,8 +118,8 @@ export class KeeperLink {
     }
     let listed = false;
     connection.onEvent((state) => {
-      this.children.set(state.sessionId, state);
-      if (listed) this.#events.changed(this, state);
+      const newest = this.learn(state);
+      if (listed) this.#events.changed(this, newest);
     });
     connection.onPipeOutput((...output) => this.#events.output(this, ...output));
     connection.onClose(() => {
@@ -127,8 +127,9 @@ export class KeeperLink {
     });
     try {
       const { children } = await connection.call('list', {}, { timeoutMs: DIAL_MS });
-      this.children.clear();
-      for (const child of children) this.children.set(child.sessionId, child);
+      const held = new Set(children.map(({ sessionId }) => sessionId));
+      for (const id of this.children.keys()) if (!held.has(id)) this.children.delete(id);
+      for (const child of children) this.learn(child);
     } catch (error) {
       connection.close();
       throw error;
@@ -161,6 +162,14 @@ export class KeeperLink {
       this.#underWay -= 1;
       if (this.isIdle) this.#events.idle(this);
     }
+  }
+
+  /** Takes what was told of a child and answers the newest of it: events overtake lists and answers to calls. */
+  learn(state: ChildState): ChildState {
+    const known = this.children.get(state.sessionId);
+    if (known !== undefined && isOvertaken(state, known)) return known;
+    this.children.set(state.sessionId, state);
+    return state;
   }
 
   /** Everything about a child is stored here: the keeper may forget it. */
@@ -220,6 +229,12 @@ export class KeeperLink {
     this.#timer.unref();
     this.#redialMs = Math.min(this.#redialMs * 2, REDIAL_MS_MAX);
   }
+}
+
+/** An exit is final, also with a keeper that counts no revisions. */
+function isOvertaken(state: ChildState, known: ChildState): boolean {
+  if (known.exit !== null && state.exit === null) return true;
+  return (known.revision ?? 0) > (state.revision ?? 0);
 }
 
 const CODES: ReadonlySet<string> = new Set(FAILURE_CODES);

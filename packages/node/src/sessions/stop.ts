@@ -62,8 +62,7 @@ export async function stopSession(
       { sessionId, graceMs: grace },
       grace + STOP_EXTRA_MS,
     );
-    link.children.set(sessionId, state);
-    lifecycle.changed(link, state);
+    lifecycle.changed(link, link.learn(state));
     await lifecycle.settle(sessionId);
     return { session: view(), forced, processesEnded };
   } catch (error) {

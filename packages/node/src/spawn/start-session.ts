@@ -4,7 +4,6 @@
 // the connection that asked for it.
 import { setTimeout as delay } from 'node:timers/promises';
 import { FailureError, type Failure, type Session } from '@roost/protocol';
-import type { ChildState } from '@roost/keeper/wire';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
 import { FINAL_SCROLLBACK_LINES } from '../sessions/final-screen.ts';
@@ -119,7 +118,7 @@ class Launching {
         SPAWN_MS,
       );
       lifecycle.spawning.delete(row.id);
-      this.#started(state);
+      lifecycle.started(this.#link, this.#link.learn(state));
       return { kind: 'runs' };
     } catch (error) {
       lifecycle.spawning.delete(row.id);
@@ -131,14 +130,6 @@ class Launching {
     } finally {
       settled();
     }
-  }
-
-  #started(state: ChildState): void {
-    const { children } = this.#link;
-    // An event that came before the answer knows more than the answer.
-    const newest = children.get(state.sessionId) ?? state;
-    children.set(state.sessionId, newest);
-    this.#scene.lifecycle.started(this.#link, newest);
   }
 
   async #afterLoss(error: FailureError): Promise<void> {
