@@ -1,4 +1,6 @@
 import type { Session } from '@roost/protocol';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isAlive, RoostHome } from '../support/roost-home.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -28,6 +30,20 @@ describe('a node restart', () => {
     expect((await roost.session('a')).attachedClients).toBe(1);
     terminal.type('after\r');
     await terminal.shows(/after\s+after/);
+    // Ctrl-\, r: the screen anew, by a ticket of the node that serves now.
+    terminal.type('\x1cr');
+    terminal.type('anew\r');
+    await terminal.shows(/after\s+after\s+anew\s+anew/);
+    expect((await roost.session('a')).attachedClients).toBe(1);
+  });
+
+  it('leaves room at the node for others, however many terminals are attached', async () => {
+    mkdirSync(roost.home, { mode: 0o700 });
+    writeFileSync(join(roost.home, 'config.json'), JSON.stringify({ connections: { max: 2 } }));
+    await roost.run('a', ['cat']);
+    const terminals = [0, 1, 2, 3].map(() => roost.terminal(['attach', '--watch', 'a']));
+    await waitFor('all to be attached', async () => (await roost.session('a')).attachedClients === 4);
+    expect(terminals).toHaveLength(4);
   });
 
   it('tells what ended meanwhile, with its code and its tail', async () => {

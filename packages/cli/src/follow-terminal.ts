@@ -29,6 +29,8 @@ export async function followTerminal(
   }
   const attachment = await attachTerminal({ ...ticket, ...ANY_SIZE });
   await printKept();
+  // The node is not needed any more.
+  context.close();
   if (signal.aborted) {
     attachment.close();
     return;

@@ -13,7 +13,9 @@ import { screenText } from '../screen-text.ts';
 
 type Outcome =
   | { readonly kind: 'ended'; readonly exitCode: number | null; readonly exitSignal: string | null }
-  | { readonly kind: 'detached' | 'lost' | 'redraw' }
+  | { readonly kind: 'detached' | 'lost' }
+  /** `typed`: what was typed behind the key, still to be done. */
+  | { readonly kind: 'redraw'; readonly typed: readonly KeyAction[] }
   | { readonly kind: 'signal'; readonly signal: NodeJS.Signals };
 
 /** Milliseconds after which the beginning of a key sequence is taken for keys of their own. */
@@ -31,17 +33,22 @@ export async function attachSession(
 ): Promise<void> {
   const { stdin, stdout } = context.terminal;
   const terminal = new RawTerminal(stdin, stdout);
+  const keys = new DetachKeys(key);
   let outcome: Outcome;
+  let typed: readonly KeyAction[] = [];
   try {
-    do {
+    for (;;) {
       const ticket = await (await context.node()).request('session.attach', { sessionId: session.id, mode });
       const attachment = await attachTerminal({ ...ticket, ...terminal.size });
+      // The node is not needed while it is shown: it may restart, and has few places for those who look on for hours.
+      context.close();
       terminal.borrow();
-      outcome = await showUntilLeft({ attachment, terminal, stdin, stdout, key, mode });
-    } while (outcome.kind === 'redraw');
+      outcome = await showUntilLeft({ attachment, terminal, stdin, stdout, keys, mode, typed });
+      if (outcome.kind !== 'redraw') break;
+      typed = outcome.typed;
+    }
   } finally {
     terminal.restore();
-    stdin.pause();
   }
   switch (outcome.kind) {
     case 'ended':
@@ -87,13 +94,13 @@ interface Showing {
   readonly terminal: RawTerminal;
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
-  readonly key: DetachKey;
+  readonly keys: DetachKeys;
   readonly mode: 'drive' | 'watch';
+  readonly typed: readonly KeyAction[];
 }
 
 function showUntilLeft(showing: Showing): Promise<Outcome> {
-  const { attachment, terminal, stdin, stdout, key, mode } = showing;
-  const keys = new DetachKeys(key);
+  const { attachment, terminal, stdin, stdout, keys, mode, typed } = showing;
   const shown = new ShownOutput(stdout, (bytes) => attachment.acknowledge(bytes));
   let role = attachment.accepted.role;
   let undecided: NodeJS.Timeout | undefined;
@@ -108,6 +115,8 @@ function showUntilLeft(showing: Showing): Promise<Outcome> {
       left = true;
       clearTimeout(undecided);
       shown.stop();
+      // What is typed until somebody listens again waits in the terminal.
+      stdin.pause();
       stdin.off('data', onData);
       stdin.off('end', onHangUp);
       stdin.off('error', onHangUp);
@@ -118,7 +127,7 @@ function showUntilLeft(showing: Showing): Promise<Outcome> {
       resolve(outcome);
     };
     const act = (actions: readonly KeyAction[]): void => {
-      for (const action of actions) {
+      for (const [index, action] of actions.entries()) {
         switch (action.kind) {
           case 'send':
             if (mode === 'drive' && role === 'driver') attachment.write(action.bytes);
@@ -135,7 +144,7 @@ function showUntilLeft(showing: Showing): Promise<Outcome> {
             leave({ kind: 'detached' });
             return;
           case 'redraw':
-            leave({ kind: 'redraw' });
+            leave({ kind: 'redraw', typed: actions.slice(index + 1) });
             return;
         }
       }
@@ -158,7 +167,7 @@ function showUntilLeft(showing: Showing): Promise<Outcome> {
     };
     const onContinue = (): void => {
       terminal.renew();
-      leave({ kind: 'redraw' });
+      leave({ kind: 'redraw', typed: [] });
     };
     const onSignals = ENDING_SIGNALS.map(
       (signal) => [signal, () => leave({ kind: 'signal', signal })] as const,
@@ -181,6 +190,7 @@ function showUntilLeft(showing: Showing): Promise<Outcome> {
       },
       closed: () => leave(ended ?? { kind: 'lost' }),
     });
+    act(typed);
     stdin.resume();
   });
 }
