@@ -76,7 +76,7 @@ export class ReplyFilter {
           from = at;
           break;
         case 'unfinished':
-          this.#held = all.slice(start);
+          this.#held = new Uint8Array(all.subarray(start));
           // Earlier bytes of a held sequence may have left already, when it began the chunk.
           this.#sent = Math.min(Math.max(from - start, 0), 1);
           if (this.#held.length === 1) this.#sent = 1;
@@ -102,7 +102,7 @@ export class ReplyFilter {
     const content = before === 0 ? all.subarray(at) : Buffer.concat([this.#pasted, all.subarray(at)]);
     const end = Buffer.from(content.buffer, content.byteOffset, content.length).indexOf(PASTE_END);
     if (end === -1) {
-      this.#pasted = content.slice(-(PASTE_END.length - 1));
+      this.#pasted = new Uint8Array(content.subarray(-(PASTE_END.length - 1)));
       return all.length;
     }
     this.#pasting = false;
