@@ -3,7 +3,7 @@ import type { Caller } from './control/handlers.ts';
 import { failureOf } from './node-for-test.ts';
 import { nodeOperations, type NodeScene } from './node-operations.ts';
 import { StopBench } from './sessions/stopping-for-test.ts';
-import { findSession } from './sessions/session-table.ts';
+import { findSession, listSessions } from './sessions/session-table.ts';
 
 let bench: StopBench;
 let stopsAsked: number;
@@ -47,4 +47,6 @@ it('a shutdown is refused while sessions go on coming, and the node runs on', as
   followedBy(3);
   expect(await failureOf(shutDown())).toBe('stop-incomplete');
   expect(stopsAsked).toBe(0);
+  const running = listSessions(bench.store.sql, false, -1);
+  expect(running.map(({ name }) => name)).toEqual(['more-1']);
 });

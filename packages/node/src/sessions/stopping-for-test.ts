@@ -31,6 +31,7 @@ export class StopBench {
     const link = {
       isConnected: true,
       children: new Map(),
+      learn: (state: unknown) => state,
       call: (_: string, { sessionId }: { sessionId: string }) => this.stop(sessionId),
     } as unknown as KeeperLink;
     this.keepers = { get: () => link, child: () => null };
