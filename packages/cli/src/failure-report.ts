@@ -51,6 +51,7 @@ const HINTS: Readonly<Record<FailureCode, Hint>> = {
   'storage-full': 'free some space, then try again',
   'storage-failed': 'roost doctor   looks at the state directory',
   'shutting-down': 'wait a moment, then try again',
+  'backend-busy': 'try again in a moment',
   'internal-error': 'roost doctor   names the log',
   'unknown-workspace': 'roost workspace ls   lists them',
   'duplicate-workspace-id': 'choose another with --id',

@@ -27,6 +27,7 @@ export const FAILURE_SENTENCES = {
   'storage-full': 'The disk is full; the change was not made.',
   'storage-failed': 'The change could not be stored; it was not made.',
   'shutting-down': 'The node is shutting down.',
+  'backend-busy': 'The node does as much of that at once as it may; try again.',
   'internal-error': 'Something unexpected went wrong; the node log has the details.',
   'unknown-workspace': 'No workspace has that id.',
   'invalid-workspace-root': 'The workspace root is not an accessible directory.',

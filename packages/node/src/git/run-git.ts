@@ -1,0 +1,62 @@
+// One git command, bounded in time and output. Nothing of the caller's environment that changes what git does reaches it: no
+// pager, no prompt, no other repository, no file system monitor, and reads take no locks.
+import { childEnvironment } from '@roost/providers';
+import { runCommand, type CommandOutcome } from '../commands/run-command.ts';
+
+export interface GitCommand {
+  /** `git -C directory`. */
+  readonly directory: string;
+  readonly args: readonly string[];
+  /** `read`: takes no optional lock, runs no hook. `change`: the repository's hooks run as in the person's own terminal. */
+  readonly effect: 'read' | 'change';
+  /** Milliseconds. */
+  readonly timeoutMs: number;
+  /** Bytes of standard output. */
+  readonly stdoutBytesMax: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface GitSource {
+  /** The environment that git gets a selection of. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** Bytes kept of standard error: enough for what git says first. */
+const STDERR_BYTES_MAX = 4_096;
+
+const ALWAYS = [
+  '--no-pager',
+  '--literal-pathspecs',
+  '-c',
+  'core.fsmonitor=false',
+  '-c',
+  'core.quotepath=false',
+];
+const READING = ['-c', 'core.hooksPath=/dev/null'];
+
+export function runGit(source: GitSource, command: GitCommand): Promise<CommandOutcome> {
+  const { directory, args, effect, timeoutMs, stdoutBytesMax, signal } = command;
+  const isRead = effect === 'read';
+  return runCommand({
+    program: 'git',
+    args: [...ALWAYS, ...(isRead ? READING : []), '-C', directory, ...args],
+    // The directory is named to git itself, which says what is wrong with it.
+    directory: '/',
+    environment: childEnvironment({
+      parent: source.environment,
+      inherit: [],
+      scrub: [],
+      set: {
+        LC_ALL: 'C',
+        GIT_TERMINAL_PROMPT: '0',
+        GIT_PAGER: 'cat',
+        ...(isRead ? { GIT_OPTIONAL_LOCKS: '0' } : {}),
+      },
+    }),
+    timeoutMs,
+    stdoutBytesMax,
+    stderrBytesMax: STDERR_BYTES_MAX,
+    beyondStdout: isRead ? 'kill' : 'drop',
+    signal,
+  });
+}
