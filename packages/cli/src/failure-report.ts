@@ -105,6 +105,14 @@ const HINTS: Readonly<Record<FailureCode, Hint>> = {
   'input-stalled': 'roost attach NAME   shows what it does; roost interrupt NAME   interrupts it',
   'stop-incomplete': 'roost stop NAME --force   kills at once',
   'attach-refused': 'try again',
+  'git-not-installed': 'install git; the node looks in the PATH it was started with',
+  'git-timed-out': 'try again; a very large repository may need: git maintenance run',
+  'git-failed': 'git status   in the repository tells more',
+  'git-ownership-refused': 'git config --global --add safe.directory DIR   trusts it',
+  'not-git-repository': 'git init   makes one',
+  'no-working-tree': 'it is a bare repository; use one of its worktrees',
+  'invalid-revision': 'roost git log   lists commits',
+  'session-base-unknown': 'roost git diff   shows what is not committed yet',
 };
 
 /** Details that name what was refused, the most telling first. */

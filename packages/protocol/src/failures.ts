@@ -74,6 +74,14 @@ export const FAILURE_SENTENCES = {
   'stop-incomplete': 'Some processes of the session could not be ended.',
   'attach-refused': 'The attach ticket is unknown, used, or expired.',
   'output-gone': 'The asked-for output is no longer kept.',
+  'git-not-installed': 'The node finds no git.',
+  'git-timed-out': 'Git did not answer in time.',
+  'git-failed': 'Git could not do it; the node log has the details.',
+  'git-ownership-refused': 'Git refuses the repository because it belongs to another user.',
+  'not-git-repository': 'The directory is in no git repository.',
+  'no-working-tree': 'The repository has no working tree.',
+  'invalid-revision': 'The repository has no such commit.',
+  'session-base-unknown': 'It is not known from which commit the session started.',
 } as const;
 
 export type FailureCode = keyof typeof FAILURE_SENTENCES;

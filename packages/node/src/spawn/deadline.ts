@@ -19,6 +19,11 @@ export class Deadline {
     return new Deadline(performance.now() + milliseconds);
   }
 
+  /** Milliseconds until then, never below 0; infinite without one. */
+  remaining(): number {
+    return this.#at === null ? Infinity : Math.max(0, this.#at - performance.now());
+  }
+
   hasPassed(): boolean {
     return this.#at !== null && performance.now() >= this.#at;
   }
