@@ -113,7 +113,56 @@ const HINTS: Readonly<Record<FailureCode, Hint>> = {
   'no-working-tree': 'it is a bare repository; use one of its worktrees',
   'invalid-revision': 'roost git log   lists commits',
   'session-base-unknown': 'roost git diff   shows what is not committed yet',
+  'worktree-conflict': (details) => {
+    const why = text(details, 'why');
+    if (why === 'no-parent') return 'the directory above it is not there; choose another with --path DIR';
+    if (why === 'still-listed') return 'roost worktree rm PATH   forgets the one that was there';
+    return 'choose another place with --path DIR';
+  },
+  'worktree-protected': (details) =>
+    PROTECTED[text(details, 'why') ?? ''] ?? 'roost worktree ls   lists them',
+  'worktree-dirty': whatWouldBeLost,
+  'worktree-locked': (details) => {
+    const reason = text(details, 'reason');
+    return `${reason === undefined || reason === '' ? '' : `${reason}; `}git worktree unlock PATH   unlocks it`;
+  },
+  'worktree-in-use': 'roost ls   shows its sessions; roost stop NAME   ends one',
+  'worktree-recovery-required': 'roost worktree ls   shows it; git status   there tells more',
+  'worktree-service-mode': (details) => `the workspace is set to ${text(details, 'mode') ?? 'another mode'}`,
+  'branch-exists': (details) => {
+    const other = text(details, 'conflicting');
+    if (other !== undefined) return `branch ${other} stands in its way; choose another name`;
+    const holder = text(details, 'heldBy');
+    if (holder !== undefined) return `it is checked out in ${holder}; choose another name`;
+    return 'roost worktree add BRANCH --adopt   checks it out; or choose another name';
+  },
 };
+
+/** Why a worktree is protected. */
+const PROTECTED: Readonly<Record<string, string>> = {
+  'main-worktree': 'it is the main checkout of its repository',
+  'bare-repository': 'it is the repository itself',
+  'holds-more': 'the repository or your home directory is in it',
+  'contains-worktree': 'another worktree is inside; remove that first',
+  'directory-gone': 'its directory is gone; git worktree list   tells more',
+  replaced: 'what stands there is not the worktree that git knows',
+  'inside-git': 'git keeps its own things there; choose another place with --path DIR',
+  'inside-worktree':
+    'it would be inside another worktree, which does not ignore it; choose another place with --path DIR',
+};
+
+function whatWouldBeLost(details: FailureDetails): string {
+  const operation = text(details, 'operation');
+  if (operation !== undefined) return `a ${operation} is under way in it; end it first`;
+  if (text(details, 'submodules') !== undefined) return 'it has submodules; git removes it only by hand';
+  const names = details.names;
+  const named = Array.isArray(names) ? `, such as ${names.join(', ')}` : '';
+  if (text(details, 'repositories') !== undefined) return `a repository lies in it${named}`;
+  const ignored = text(details, 'ignored');
+  if (ignored !== undefined) return `${ignored} ignored${named}; --discard-ignored   removes them with it`;
+  const changed = text(details, 'changed') ?? 'unknown';
+  return `${changed} changed, ${text(details, 'untracked') ?? 'unknown'} untracked${named}; commit them first`;
+}
 
 /** Details that name what was refused, the most telling first. */
 const SUBJECTS = [
@@ -124,6 +173,8 @@ const SUBJECTS = [
   'profileId',
   'idempotencyKey',
   'directory',
+  'branch',
+  'path',
   'root',
   'workspaceId',
   'operation',

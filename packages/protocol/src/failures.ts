@@ -82,6 +82,14 @@ export const FAILURE_SENTENCES = {
   'no-working-tree': 'The repository has no working tree.',
   'invalid-revision': 'The repository has no such commit.',
   'session-base-unknown': 'It is not known from which commit the session started.',
+  'worktree-conflict': 'Something stands where the worktree would be.',
+  'worktree-protected': 'That is no worktree that may be removed or chosen here.',
+  'worktree-dirty': 'The worktree holds something that would be lost.',
+  'worktree-locked': 'The worktree is locked.',
+  'worktree-in-use': 'Sessions live in the worktree.',
+  'worktree-recovery-required': 'What was begun with the worktree did not end; it was left as it is.',
+  'worktree-service-mode': 'Worktrees of that workspace are not made and removed by hand.',
+  'branch-exists': 'The branch exists already; nothing was done with it.',
 } as const;
 
 export type FailureCode = keyof typeof FAILURE_SENTENCES;

@@ -18,6 +18,10 @@ export interface Command {
   readonly beyondStdout: 'kill' | 'drop';
   /** Aborted: the group is killed, as when the time is over. */
   readonly signal?: AbortSignal | undefined;
+  /** Milliseconds between a polite request to end (SIGTERM), which some programs use to tidy up, and the kill; 0 unless given. */
+  readonly graceMs?: number;
+  /** Called before anything else happens, with the process that was started. */
+  readonly started?: ((pid: number) => void) | undefined;
 }
 
 export interface CommandOutcome {
@@ -38,7 +42,7 @@ const CLOSE_AFTER_KILL_MS = 1_000;
 
 /** Runs it to its end, or to the end of its time. Never throws: how it went is the outcome. */
 export function runCommand(command: Command): Promise<CommandOutcome> {
-  const { program, args, directory, environment, timeoutMs, signal } = command;
+  const { program, args, directory, environment, timeoutMs, signal, graceMs = 0 } = command;
   return new Promise((resolve) => {
     const outcome = { exitCode: null as number | null, timedOut: false, startError: null as string | null };
     if (signal?.aborted === true || timeoutMs <= 0) {
@@ -53,18 +57,28 @@ export function runCommand(command: Command): Promise<CommandOutcome> {
       detached: process.platform !== 'win32',
       windowsHide: true,
     });
-    const kill = () => {
+    const end = () => {
       killGroup(child.pid);
       closing ??= setTimeout(() => {
         child.stdout.destroy();
         child.stderr.destroy();
       }, CLOSE_AFTER_KILL_MS);
     };
+    const kill = () => {
+      if (graceMs <= 0) {
+        end();
+        return;
+      }
+      killGroup(child.pid, 'SIGTERM');
+      ending ??= setTimeout(end, graceMs);
+    };
     const timeOut = () => {
       outcome.timedOut = true;
       kill();
     };
     let closing: NodeJS.Timeout | undefined;
+    let ending: NodeJS.Timeout | undefined;
+    if (child.pid !== undefined) command.started?.(child.pid);
     const timer = setTimeout(timeOut, timeoutMs);
     signal?.addEventListener('abort', timeOut, { once: true });
     const stdout = collect(child.stdout, command.stdoutBytesMax, () => {
@@ -82,6 +96,7 @@ export function runCommand(command: Command): Promise<CommandOutcome> {
     child.once('close', () => {
       clearTimeout(timer);
       clearTimeout(closing);
+      clearTimeout(ending);
       signal?.removeEventListener('abort', timeOut);
       resolve({
         ...outcome,
@@ -111,11 +126,11 @@ function collect(stream: Readable, bytesMax: number, onCut: () => void) {
   return { bytes: () => Buffer.concat(chunks), isCut: () => cut };
 }
 
-function killGroup(pid: number | undefined): void {
+function killGroup(pid: number | undefined, signal: 'SIGTERM' | 'SIGKILL' = 'SIGKILL'): void {
   if (pid === undefined) return;
   try {
-    if (process.platform === 'win32') process.kill(pid, 'SIGKILL');
-    else process.kill(-pid, 'SIGKILL');
+    if (process.platform === 'win32') process.kill(pid, signal);
+    else process.kill(-pid, signal);
   } catch {
     // Nobody is left in it.
   }

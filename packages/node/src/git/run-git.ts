@@ -14,6 +14,8 @@ export interface GitCommand {
   /** Bytes of standard output. */
   readonly stdoutBytesMax: number;
   readonly signal?: AbortSignal | undefined;
+  /** Called with git's process as soon as it has been started. */
+  readonly started?: ((pid: number) => void) | undefined;
 }
 
 export interface GitSource {
@@ -21,6 +23,8 @@ export interface GitSource {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
+/** Milliseconds that a change has to undo what it made halfway, when its time is over. */
+const CHANGE_GRACE_MS = 5_000;
 /** Bytes kept of standard error: enough for what git says first. */
 const STDERR_BYTES_MAX = 4_096;
 
@@ -35,7 +39,7 @@ const ALWAYS = [
 const READING = ['-c', 'core.hooksPath=/dev/null'];
 
 export function runGit(source: GitSource, command: GitCommand): Promise<CommandOutcome> {
-  const { directory, args, effect, timeoutMs, stdoutBytesMax, signal } = command;
+  const { directory, args, effect, timeoutMs, stdoutBytesMax, signal, started } = command;
   const isRead = effect === 'read';
   return runCommand({
     program: 'git',
@@ -58,5 +62,7 @@ export function runGit(source: GitSource, command: GitCommand): Promise<CommandO
     stderrBytesMax: STDERR_BYTES_MAX,
     beyondStdout: isRead ? 'kill' : 'drop',
     signal,
+    graceMs: isRead ? 0 : CHANGE_GRACE_MS,
+    started,
   });
 }
