@@ -78,3 +78,16 @@ export const STOP_GRACE_MS_MAX = 600_000;
 export const STOP_GRACE_MS_DEFAULT = 5_000;
 /** Sessions that one node holds, live and ended together: the oldest ended ones make room; live ones never do. */
 export const SESSIONS_MAX = 512;
+/** Entries of one git status; the answer says when it was cut. */
+export const GIT_STATUS_ENTRIES_MAX = 2_000;
+/** Commits in one page of history. */
+export const GIT_HISTORY_PAGE_MAX = 50;
+/** Files in one diff; the answer says when the list was cut. */
+export const GIT_DIFF_FILES_MAX = 2_000;
+/** Bytes (UTF-8) of the text of one diff, of everything together or of one path. */
+export const GIT_PATCH_BYTES_MAX = 512 * 1024;
+/** Bytes of a revision that a caller names. */
+export const GIT_REVISION_BYTES_MAX = 1_024;
+/** Bytes (UTF-8) of the subject of a commit, and of a name or address in it; longer ones are cut. */
+export const GIT_SUBJECT_BYTES_MAX = 512;
+export const GIT_PERSON_BYTES_MAX = 320;

@@ -40,6 +40,9 @@ export interface CommandOutcome {
 /** Milliseconds in which a killed program's descriptors must close; one that left its group may hold them for ever. */
 const CLOSE_AFTER_KILL_MS = 1_000;
 
+/** The longest that a timer of the platform can wait. */
+const TIMER_MS_MAX = 0x7fffffff;
+
 /** Runs it to its end, or to the end of its time. Never throws: how it went is the outcome. */
 export function runCommand(command: Command): Promise<CommandOutcome> {
   const { program, args, directory, environment, timeoutMs, signal, graceMs = 0 } = command;
@@ -79,7 +82,7 @@ export function runCommand(command: Command): Promise<CommandOutcome> {
     let closing: NodeJS.Timeout | undefined;
     let ending: NodeJS.Timeout | undefined;
     if (child.pid !== undefined) command.started?.(child.pid);
-    const timer = setTimeout(timeOut, timeoutMs);
+    const timer = setTimeout(timeOut, Math.min(timeoutMs, TIMER_MS_MAX));
     signal?.addEventListener('abort', timeOut, { once: true });
     const stdout = collect(child.stdout, command.stdoutBytesMax, () => {
       if (command.beyondStdout === 'kill') kill();

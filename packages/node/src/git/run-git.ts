@@ -16,6 +16,15 @@ export interface GitCommand {
   readonly signal?: AbortSignal | undefined;
   /** Called with git's process as soon as it has been started. */
   readonly started?: ((pid: number) => void) | undefined;
+  /** Settings that win over every configuration file. */
+  readonly settings?: readonly GitSetting[];
+  /** More environment: where git finds its index, where it puts objects. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export interface GitSetting {
+  readonly name: string;
+  readonly value: string;
 }
 
 export interface GitSource {
@@ -37,13 +46,31 @@ const ALWAYS = [
   'core.quotepath=false',
 ];
 const READING = ['-c', 'core.hooksPath=/dev/null'];
+/** Of a repository that has a part of its objects elsewhere, a read would fetch: over a program that the repository names. */
+const READING_ENVIRONMENT = {
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_NO_LAZY_FETCH: '1',
+  // For a git that does not know the line before. No protocol has that name.
+  GIT_ALLOW_PROTOCOL: 'none',
+};
 
 export function runGit(source: GitSource, command: GitCommand): Promise<CommandOutcome> {
   const { directory, args, effect, timeoutMs, stdoutBytesMax, signal, started } = command;
+  const { settings = [], environment = {} } = command;
   const isRead = effect === 'read';
   return runCommand({
     program: 'git',
-    args: [...ALWAYS, ...(isRead ? READING : []), '-C', directory, ...args],
+    args: [
+      ...ALWAYS,
+      ...(isRead ? READING : []),
+      ...settings.flatMap(({ name, value }, index) =>
+        // After `-c`, a name ends at its first equals sign.
+        name.includes('=') ? [`--config-env=${name}=${settingVariable(index)}`] : ['-c', `${name}=${value}`],
+      ),
+      '-C',
+      directory,
+      ...args,
+    ],
     // The directory is named to git itself, which says what is wrong with it.
     directory: '/',
     environment: childEnvironment({
@@ -54,7 +81,9 @@ export function runGit(source: GitSource, command: GitCommand): Promise<CommandO
         LC_ALL: 'C',
         GIT_TERMINAL_PROMPT: '0',
         GIT_PAGER: 'cat',
-        ...(isRead ? { GIT_OPTIONAL_LOCKS: '0' } : {}),
+        ...(isRead ? READING_ENVIRONMENT : {}),
+        ...Object.fromEntries(settings.map(({ value }, index) => [settingVariable(index), value])),
+        ...environment,
       },
     }),
     timeoutMs,
@@ -65,4 +94,8 @@ export function runGit(source: GitSource, command: GitCommand): Promise<CommandO
     graceMs: isRead ? 0 : CHANGE_GRACE_MS,
     started,
   });
+}
+
+function settingVariable(index: number): string {
+  return `SETTING_${index}`;
 }

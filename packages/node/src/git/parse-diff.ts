@@ -1,0 +1,133 @@
+// Reads what `git diff --raw --numstat --patch -z` writes: raw records, then numbers of lines, both NUL-separated, then an empty
+// record, then the text of the difference.
+import { GIT_DIFF_FILES_MAX, type GitDiff, type GitDiffFile } from '@roost/protocol';
+import { pathInside } from './repository-names.ts';
+
+export type ParsedDiff = Pick<GitDiff, 'files' | 'filesCut' | 'unnameable'> & {
+  /** Still bytes: how much of it is shown is for others to say. */
+  readonly patch: Buffer;
+};
+
+const STATUSES: Readonly<Record<string, GitDiffFile['status']>> = {
+  A: 'added',
+  M: 'modified',
+  D: 'deleted',
+  R: 'renamed',
+  C: 'copied',
+  T: 'type-changed',
+  U: 'conflicted',
+};
+
+const NOWHERE = Buffer.alloc(0);
+const NO_FILE = '000000';
+const ABSENT = { additions: null, deletions: null };
+
+/** `isCut`: the bytes end early, in the middle of a record perhaps. Paths come relative to the workspace already. */
+export function parseDiff(bytes: Buffer, isCut: boolean): ParsedDiff {
+  const reader = new NulReader(bytes);
+  const raw = readRaw(reader);
+  const counts = readCounts(reader);
+  const files = new Map<string, GitDiffFile>();
+  let unnameable = 0;
+  for (const { key, previous, ...change } of raw) {
+    const path = pathInside(key, NOWHERE);
+    const previousPath = previous === null ? null : pathInside(previous, NOWHERE);
+    if (path === null || (previous !== null && previousPath === null)) {
+      unnameable += 1;
+      continue;
+    }
+    const count = counts.get(key.toString('latin1')) ?? { ...ABSENT, binary: false };
+    // An unmerged path stands in the list once more, with what is in the working tree.
+    const status = files.get(path)?.status === 'conflicted' ? 'conflicted' : change.status;
+    files.set(path, { path, previousPath, ...change, status, ...count });
+  }
+  return {
+    files: [...files.values()].slice(0, GIT_DIFF_FILES_MAX),
+    filesCut: files.size > GIT_DIFF_FILES_MAX || (isCut && !reader.isAtText),
+    unnameable,
+    patch: reader.rest(),
+  };
+}
+
+interface RawChange extends Pick<GitDiffFile, 'status' | 'previousMode' | 'mode'> {
+  readonly key: Buffer;
+  readonly previous: Buffer | null;
+}
+
+function readRaw(reader: NulReader): RawChange[] {
+  const changes: RawChange[] = [];
+  while (reader.startsWith(':')) {
+    const head = reader.take()?.toString('latin1') ?? '';
+    const [previousMode = '', mode = '', , , letter = ''] = head.slice(1).split(' ');
+    const first = reader.take();
+    const second = /^[RC]/.test(letter) ? reader.take() : undefined;
+    if (first === null || second === null) break;
+    const status = STATUSES[letter[0] ?? ''];
+    if (status === undefined) continue;
+    changes.push({
+      key: second ?? first,
+      previous: second === undefined ? null : first,
+      status,
+      previousMode: previousMode === NO_FILE ? null : previousMode,
+      mode: mode === NO_FILE ? null : mode,
+    });
+  }
+  return changes;
+}
+
+type Count = Pick<GitDiffFile, 'additions' | 'deletions' | 'binary'>;
+
+function readCounts(reader: NulReader): Map<string, Count> {
+  const counts = new Map<string, Count>();
+  for (;;) {
+    const record = reader.take();
+    if (record === null) return counts;
+    if (record.length === 0) {
+      reader.isAtText = true;
+      return counts;
+    }
+    const [, additions, deletions, path = ''] =
+      /^(\d+|-)\t(\d+|-)\t(.*)$/s.exec(record.toString('latin1')) ?? [];
+    if (additions === undefined || deletions === undefined) return counts;
+    let key = path;
+    if (path === '') {
+      // A rename: where from, where to.
+      const [from, to] = [reader.take(), reader.take()];
+      if (from === null || to === null) return counts;
+      key = to.toString('latin1');
+    }
+    const binary = additions === '-';
+    counts.set(key, {
+      binary,
+      ...(binary ? ABSENT : { additions: Number(additions), deletions: Number(deletions) }),
+    });
+  }
+}
+
+class NulReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+  /** Everything before the text was read. */
+  isAtText = false;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  startsWith(text: string): boolean {
+    return this.#bytes[this.#at] === text.charCodeAt(0);
+  }
+
+  /** The next complete record; null when there is none. */
+  take(): Buffer | null {
+    const end = this.#bytes.indexOf(0, this.#at);
+    if (end < 0) return null;
+    const record = this.#bytes.subarray(this.#at, end);
+    this.#at = end + 1;
+    return record;
+  }
+
+  rest(): Buffer {
+    return this.isAtText ? this.#bytes.subarray(this.#at) : Buffer.alloc(0);
+  }
+}
