@@ -128,6 +128,7 @@ const HINTS: Readonly<Record<FailureCode, Hint>> = {
   },
   'worktree-in-use': 'roost ls   shows its sessions; roost stop NAME   ends one',
   'worktree-recovery-required': 'roost worktree ls   shows it; git status   there tells more',
+  'worktree-changing': 'try again in a moment; roost worktree ls   shows it',
   'worktree-service-mode': (details) => `the workspace is set to ${text(details, 'mode') ?? 'another mode'}`,
   'branch-exists': (details) => {
     const other = text(details, 'conflicting');

@@ -8,6 +8,7 @@ import { ControllerLease } from './control/controller-lease.ts';
 import { controllerOperations } from './control/controller-operations.ts';
 import type { Handlers } from './control/handlers.ts';
 import { ConnectionServer } from './connection/server.ts';
+import type { FaultHook } from './fault-points.ts';
 import { Journal } from './events/journal.ts';
 import { eventOperations } from './events/operations.ts';
 import { readConfig } from './home/config.ts';
@@ -36,6 +37,7 @@ import { reconcileRecords } from './records/reconcile-records.ts';
 import { RecordRetention } from './records/retention.ts';
 import { openDatabase } from './store/open-database.ts';
 import { Store } from './store/store.ts';
+import { Reservations } from './worktrees/reservations.ts';
 import { workspaceOperations } from './workspaces/workspaces.ts';
 
 export interface DaemonOptions {
@@ -48,6 +50,8 @@ export interface DaemonOptions {
   readonly logLevel?: string | undefined;
   /** Holds every answer against its schema: for tests. */
   readonly checkResults?: boolean;
+  /** Moments at which a test lets the node end. */
+  readonly faults?: FaultHook;
   /** Keepers at most; one per core unless told otherwise. */
   readonly keepersMax?: number;
 }
@@ -153,12 +157,24 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
   const source = { environment: options.environment, home: paths.home };
 
   const requestStop = () => void setImmediate(() => void stop());
-  const scene = { store, keepers, lifecycle, output, removals, journal, identity, version, paths };
+  const reservations = new Reservations();
+  const scene = {
+    reservations,
+    store,
+    keepers,
+    lifecycle,
+    output,
+    removals,
+    journal,
+    identity,
+    version,
+    paths,
+  };
   const handlers: Handlers = {
     ...nodeOperations({ ...scene, server: () => server.counters, requestStop }),
     ...controllerOperations(lease),
     ...snapshotOperations({ ...scene, lease, profiles, providers: new ProviderCatalog(options.environment) }),
-    ...workspaceOperations(store),
+    ...workspaceOperations({ store, reservations }),
     ...sessionOperations({
       ...scene,
       sessionsDirectory: paths.sessions,

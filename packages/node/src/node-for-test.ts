@@ -44,6 +44,7 @@ function bundles(): Promise<string> {
       entryPoints: {
         node: join(repository, 'packages/node/src/main.ts'),
         keeper: join(repository, 'packages/keeper/src/main.ts'),
+        'node-at-fault': join(repository, 'packages/node/src/node-at-fault-for-test.ts'),
       },
       outdir: directory,
       bundle: true,
@@ -129,8 +130,17 @@ export interface NodeProcess {
 }
 
 export async function startNodeProcess(home: string): Promise<NodeProcess> {
-  const script = join(await bundles(), 'node.js');
-  const child = spawn(process.execPath, [script, '--home', home, '--ready-fd', '3'], {
+  return startScript('node.js', home, ['--ready-fd', '3']);
+}
+
+/** A node that kills itself (SIGKILL) as soon as it comes to that moment (see `fault-points.ts`). */
+export async function startNodeThatEndsAt(home: string, point: string): Promise<NodeProcess> {
+  return startScript('node-at-fault.js', home, ['--at', point]);
+}
+
+async function startScript(name: string, home: string, args: readonly string[]): Promise<NodeProcess> {
+  const script = join(await bundles(), name);
+  const child = spawn(process.execPath, [script, '--home', home, ...args], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
     env: { PATH: process.env.PATH, HOME: home, ROOST_PROCESS: 'node', ROOST_LOG: 'debug' },
   });

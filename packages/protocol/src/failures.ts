@@ -89,6 +89,7 @@ export const FAILURE_SENTENCES = {
   'worktree-in-use': 'Sessions live in the worktree.',
   'worktree-recovery-required': 'What was begun with the worktree did not end; it was left as it is.',
   'worktree-service-mode': 'Worktrees of that workspace are not made and removed by hand.',
+  'worktree-changing': 'The worktree is being made or removed; try again.',
   'branch-exists': 'The branch exists already; nothing was done with it.',
 } as const;
 

@@ -30,3 +30,4 @@ export * from './terminal-frames.ts';
 export * from './terminal-reset.ts';
 export * from './terminal-size.ts';
 export * from './workspace.ts';
+export * from './worktree.ts';

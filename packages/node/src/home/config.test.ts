@@ -18,6 +18,7 @@ it('is what the node does when there is no file, or an empty one', () => {
     connections: { max: 16 },
     listen: null,
     records: { retainMs: 0, keepPerWorkspace: 0 },
+    worktrees: {},
   };
   expect(readConfig(path)).toEqual(byDefault);
   writeFileSync(path, '{}');
@@ -25,11 +26,15 @@ it('is what the node does when there is no file, or an empty one', () => {
 });
 
 it('takes loopback addresses, and each setting by itself', () => {
-  writeFileSync(path, '{"connections":{"max":40},"listen":"[::1]:0","records":{"retainMs":5}}');
+  writeFileSync(
+    path,
+    '{"connections":{"max":40},"listen":"[::1]:0","records":{"retainMs":5},"worktrees":{"web":"off"}}',
+  );
   expect(readConfig(path)).toEqual({
     connections: { max: 40 },
     listen: { host: '::1', port: 0 },
     records: { retainMs: 5, keepPerWorkspace: 0 },
+    worktrees: { web: 'off' },
   });
 });
 
@@ -41,6 +46,7 @@ it.each([
   ['{"listen":"127.0.0.1:99999"}', 'listen'],
   ['{"connections":{"max":0}}', 'connections.max'],
   ['{"conections":{}}', 'conections'],
+  ['{"worktrees":{"web":"automatic"}}', 'worktrees.web'],
 ])('is refused, with its place named, when it says %s', (text, named) => {
   writeFileSync(path, text);
   try {

@@ -3,7 +3,13 @@
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import * as z from 'zod';
-import { CONNECTIONS_DEFAULT, CONNECTIONS_MAX, FailureError } from '@roost/protocol';
+import {
+  CONNECTIONS_DEFAULT,
+  CONNECTIONS_MAX,
+  FailureError,
+  WorkspaceId,
+  WorktreeServiceMode,
+} from '@roost/protocol';
 import { systemErrorCode } from './system-error.ts';
 
 const CONFIG_BYTES_MAX = 64 * 1024;
@@ -36,6 +42,8 @@ export const Config = z.strictObject({
       keepPerWorkspace: z.int().nonnegative().default(0),
     })
     .default({ retainMs: 0, keepPerWorkspace: 0 }),
+  /** How the worktrees of a workspace are made and removed, by its id; see `WorktreeServiceMode`. */
+  worktrees: z.record(WorkspaceId, WorktreeServiceMode).default({}),
 });
 export type Config = z.infer<typeof Config>;
 

@@ -25,6 +25,7 @@ import { insertSession, listSessions, type SessionRow } from '../sessions/sessio
 import { spawnSession } from '../sessions/spawn.ts';
 import { openDatabase } from '../store/open-database.ts';
 import { Store } from '../store/store.ts';
+import { Reservations } from '../worktrees/reservations.ts';
 import { newRecordRow } from './new-record.ts';
 import {
   changeRecord,
@@ -100,6 +101,7 @@ describe('a resume', () => {
     scene = {
       store,
       lifecycle,
+      reservations: new Reservations(),
       keepers: {
         place: () => {
           meanwhile();

@@ -15,6 +15,7 @@ import type { Caller, Handlers } from '../control/handlers.ts';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
 import type { Store } from '../store/store.ts';
+import type { Reservations } from '../worktrees/reservations.ts';
 import { lastLines, readFinalScreen } from './final-screen.ts';
 import type { SessionLifecycle } from './lifecycle.ts';
 import { locateAddress, locateById, locateRun } from './locate-session.ts';
@@ -46,6 +47,8 @@ export interface SessionScene {
   readonly removals: Removals;
   readonly sessionsDirectory: string;
   readonly source: LaunchSource;
+  /** Directories in which nothing starts now. */
+  readonly reservations: Pick<Reservations, 'requireFree'>;
 }
 
 /** Those on a session as such; what concerns its record, and what is pushed, is told elsewhere. */

@@ -29,6 +29,7 @@ import { Removals } from '../sessions/removals.ts';
 import { spawnSession } from '../sessions/spawn.ts';
 import { openDatabase } from '../store/open-database.ts';
 import { Store } from '../store/store.ts';
+import { Reservations } from '../worktrees/reservations.ts';
 import { workspaceAround } from '../workspaces/workspaces.ts';
 import { SpawnLedger } from './ledger.ts';
 import { spawnOperations } from './operations.ts';
@@ -70,6 +71,7 @@ export class LaunchBench {
       store,
       keepers,
       lifecycle,
+      reservations: new Reservations(),
       removed,
       source: { environment: environmentOf(home), home: home.path },
     };

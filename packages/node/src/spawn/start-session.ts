@@ -10,6 +10,7 @@ import { FINAL_SCROLLBACK_LINES } from '../sessions/final-screen.ts';
 import type { SessionLifecycle } from '../sessions/lifecycle.ts';
 import { findSession, sessionView } from '../sessions/session-table.ts';
 import type { Store } from '../store/store.ts';
+import type { Reservations } from '../worktrees/reservations.ts';
 import { OVER, tooLate } from './deadline.ts';
 import { forgetLaunch } from './forget-launch.ts';
 import { checkLaunch, storeIntent, type Intent, type StartRequest } from './intent.ts';
@@ -24,12 +25,15 @@ export interface StartScene {
   readonly store: Store;
   readonly keepers: Pick<KeeperPool, 'place'>;
   readonly lifecycle: SessionLifecycle;
+  /** Directories in which nothing starts now. */
+  readonly reservations: Pick<Reservations, 'requireFree'>;
   /** Called when removed sessions left files. */
   readonly removed: () => void;
 }
 
 /**
- * @throws FailureError: sessions-exhausted, name-taken, workspace-busy, unknown-workspace, records-exhausted: nothing was done.
+ * @throws FailureError: sessions-exhausted, name-taken, workspace-busy, worktree-changing, unknown-workspace,
+ * records-exhausted: nothing was done.
  * spawn-failed, keeper-unavailable, spawn-deadline-exceeded.
  */
 export async function startSession(scene: StartScene, request: StartRequest): Promise<Session> {
@@ -39,7 +43,10 @@ export async function startSession(scene: StartScene, request: StartRequest): Pr
   try {
     if (!link.isConnected) throw link.unavailable();
     if (request.deadline.hasPassed()) throw tooLate();
-    const intent = store.transact((transaction) => storeIntent(transaction, request, link.id));
+    const intent = store.transact((transaction) => {
+      scene.reservations.requireFree(request.location.directory);
+      return storeIntent(transaction, request, link.id);
+    });
     if (intent.evicted) scene.removed();
     await new Launching(scene, { request, intent, link }).run();
     const row = findSession(store.sql, intent.row.id) ?? intent.row;

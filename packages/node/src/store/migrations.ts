@@ -160,4 +160,28 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   DELETE FROM events;
   `,
+  // What is begun with a worktree is written down before git runs, and taken away by what tells how it ended.
+  `
+  CREATE TABLE worktree_intents (
+    id TEXT PRIMARY KEY,
+    -- create | remove
+    act TEXT NOT NULL,
+    source_workspace_id TEXT NOT NULL,
+    -- Where git is asked: the root of the source workspace.
+    source_root TEXT NOT NULL,
+    -- What all worktrees of the repository share, canonical.
+    common_directory TEXT NOT NULL,
+    target_root TEXT NOT NULL UNIQUE,
+    -- create: the id asked for. remove: the workspace that goes with it.
+    workspace_id TEXT,
+    branch TEXT,
+    head TEXT,
+    -- Git's process, once it has been started.
+    pid INTEGER,
+    process_start TEXT,
+    -- Why it could not be put right by evidence; null as long as it was not looked at.
+    problem TEXT,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+  `,
 ];

@@ -11,8 +11,15 @@ import {
 } from '../records/workspace-records.ts';
 import type { Sql } from '../store/sql.ts';
 import type { Store, Transaction } from '../store/store.ts';
+import type { Reservations } from '../worktrees/reservations.ts';
 import { deepestRootAround, locate, type Location } from './locate.ts';
 import { makeWorkspaceId } from './workspace-id.ts';
+
+interface WorkspaceScene {
+  readonly store: Store;
+  /** Directories that are being made or removed. */
+  readonly reservations: Pick<Reservations, 'requireFree'>;
+}
 
 const Row = z.object({
   id: WorkspaceId,
@@ -27,14 +34,16 @@ const SELECT = `SELECT id, root, kind, created_at,
     WHERE workspace_id = workspaces.id AND status IN (${LIVE_STATUSES.map((status) => `'${status}'`).join(', ')})) AS live
   FROM workspaces`;
 
-export function workspaceOperations(
-  store: Store,
-): Pick<Handlers, 'workspace.register' | 'workspace.list' | 'workspace.unregister'> {
+export function workspaceOperations({
+  store,
+  reservations,
+}: WorkspaceScene): Pick<Handlers, 'workspace.register' | 'workspace.list' | 'workspace.unregister'> {
   return {
     'workspace.register': async ({ root, workspaceId }) => {
       const location = await locate(root);
       if (location === null) throw new FailureError('invalid-workspace-root', { root });
       return store.transact((transaction) => {
+        reservations.requireFree(location.directory);
         const { sql } = transaction;
         if (workspaceId !== undefined && findWorkspace(sql, workspaceId) !== null) {
           throw new FailureError('duplicate-workspace-id', { workspaceId });

@@ -104,6 +104,7 @@ export const recordResume = operation({
     'session-record-conflict',
     'unknown-workspace',
     'workspace-busy',
+    'worktree-changing',
     'unknown-provider',
     'prompt-unsupported',
     'provider-not-installed',

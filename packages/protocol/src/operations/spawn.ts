@@ -17,6 +17,7 @@ const OWN_FAILURES = [
   'unknown-context-pack',
   'unknown-workspace',
   'workspace-busy',
+  'worktree-changing',
   'unknown-provider',
   'provider-not-installed',
   'invalid-directory',

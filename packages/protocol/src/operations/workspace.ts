@@ -16,6 +16,7 @@ export const workspaceRegister = operation({
     'duplicate-workspace-root',
     'session-record-conflict',
     'workspaces-exhausted',
+    'worktree-changing',
   ],
   locks: () => [workspacesLock()],
 });
