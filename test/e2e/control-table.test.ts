@@ -58,10 +58,14 @@ describe('over the wire', () => {
     const address = addressOf(session);
     const recordId = '00000000000000b1';
     const text = { ...address, text: 'x' };
+    const file = { workspaceId: session.workspaceId, path: 'made' };
     samples = {
       'node.shutdown': { stopSessions: true },
       'workspace.register': { root: '/' },
       'workspace.unregister': { workspaceId: session.workspaceId },
+      'workspace.writeFile': { ...file, expectedRevision: '0'.repeat(64), text: 'x' },
+      'workspace.createFile': file,
+      'workspace.createDirectory': file,
       'session.spawn': { directory: roost.work, launch: { kind: 'command', command: ['true'] } },
       'session.input': { ...text, framing: 'literal' },
       'session.prompt': text,

@@ -58,6 +58,32 @@ const HINTS: Readonly<Record<FailureCode, Hint>> = {
   'duplicate-workspace-root': (details) => named(details, 'workspaceId', (id) => `it is workspace ${id}`),
   'workspace-busy': 'roost ls   shows its sessions; roost stop NAME   ends one',
   'workspaces-exhausted': 'roost workspace ls   lists them; roost workspace rm ID   makes room',
+  'repository-path-unsafe': (details) =>
+    withPath(details, 'name it by where it really is; what is in .git is changed by git alone'),
+  'repository-access-unavailable': 'roost doctor   names the log; Linux needs /proc',
+  'repository-file-not-found': (details) => withPath(details, 'roost files new PATH   makes an empty file'),
+  'repository-file-not-regular': (details) => withPath(details, 'only regular files are read and written'),
+  'repository-file-not-text': (details) => {
+    const limit = text(details, 'limitBytes');
+    const bound = limit === undefined ? '' : ` of up to ${limit} bytes`;
+    return withPath(details, `only text${bound} is shown and changed here`);
+  },
+  'repository-file-read-failed': (details) => withPath(details, 'roost doctor   names the log'),
+  'repository-file-read-timed-out': (details) => withPath(details, 'does its file system answer? try again'),
+  'repository-file-write-failed': (details) => withPath(details, 'roost doctor   names the log'),
+  'repository-file-write-timed-out': (details) => withPath(details, 'does its file system answer? try again'),
+  'repository-file-revision-conflict': (details) => {
+    const current = text(details, 'revision');
+    const now = current === undefined ? '' : `it is ${current} now; `;
+    return withPath(details, `${now}roost files cat PATH   shows it; --revision R   replaces what you saw`);
+  },
+  'repository-entry-already-exists': (details) => withPath(details, 'choose another name'),
+  'repository-parent-not-found': (details) =>
+    withPath(details, 'roost files mkdir PATH   makes one directory'),
+  'repository-parent-not-directory': (details) => withPath(details, 'choose another directory'),
+  'repository-entry-create-failed': (details) => withPath(details, 'roost doctor   names the log'),
+  'repository-entry-create-timed-out': (details) =>
+    withPath(details, 'does its file system answer? try again'),
   'unknown-provider': 'a command goes after --: roost run -- COMMAND',
   'provider-not-installed': 'roost doctor   shows which providers were found',
   'command-not-found': 'the node looks in the PATH it was started with; an absolute path always works',

@@ -2,3 +2,8 @@
 export function printable(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '�');
 }
+
+/** The same for text of many lines: line breaks and tabs stay. */
+export function printableLines(text: string): string {
+  return text.replaceAll('\r\n', '\n').replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '�');
+}

@@ -44,7 +44,7 @@ export function deepestAround<One extends Place>(
     .sort((one, other) => other.root.length - one.root.length)[0];
 }
 
-function canonicalDirectory(directory: string): string {
+export function canonicalDirectory(directory: string): string {
   try {
     const canonical = realpathSync(directory);
     if (statSync(canonical).isDirectory()) return canonical;

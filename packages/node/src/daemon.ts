@@ -7,10 +7,12 @@ import { Admission } from './control/admission.ts';
 import { ControllerLease } from './control/controller-lease.ts';
 import { controllerOperations } from './control/controller-operations.ts';
 import type { Handlers } from './control/handlers.ts';
+import { Slots, WORKSPACE_SLOTS } from './control/slots.ts';
 import { ConnectionServer } from './connection/server.ts';
 import type { FaultHook } from './fault-points.ts';
 import { Journal } from './events/journal.ts';
 import { eventOperations } from './events/operations.ts';
+import { fileOperations } from './files/files.ts';
 import { readConfig } from './home/config.ts';
 import { prepareHome } from './home/home.ts';
 import { acquireHomeLock } from './home/lock.ts';
@@ -170,11 +172,13 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     version,
     paths,
   };
+  const slots = new Slots(WORKSPACE_SLOTS);
   const handlers: Handlers = {
     ...nodeOperations({ ...scene, server: () => server.counters, requestStop }),
     ...controllerOperations(lease),
     ...snapshotOperations({ ...scene, lease, profiles, providers: new ProviderCatalog(options.environment) }),
     ...workspaceOperations({ store, reservations }),
+    ...fileOperations({ store, slots, log }),
     ...sessionOperations({
       ...scene,
       sessionsDirectory: paths.sessions,

@@ -6,6 +6,8 @@ export const TERMINAL_CELLS_PER_SIDE_MAX = 1000;
 export const PATH_BYTES_MAX = 4_096;
 /** Bytes (UTF-8) of a path inside a workspace. */
 export const REPOSITORY_PATH_BYTES_MAX = 1_024;
+/** Bytes of a file in a workspace that is read or replaced as text: what people edit; JSON-escaped, it fits into a frame. */
+export const WORKSPACE_FILE_BYTES_MAX = 256 * 1024;
 /** Bytes (UTF-8) of one input request; after neutralisation too. */
 export const INPUT_BYTES_MAX = 16 * 1024 * 1024;
 /** Milliseconds between the text and its Enter: today's agent CLIs take a nearer Enter as part of the paste. */

@@ -17,13 +17,13 @@ const TABLE = {
   'host-directory-browse-v1': { summary: 'Directories of the machine can be listed.', offered: false },
   'repository-path-v1': {
     summary: 'Paths in a workspace are relative, UTF-8, slash-separated.',
-    offered: false,
+    offered: true,
   },
-  'workspace-file-read-v1': { summary: 'Files of a workspace can be read.', offered: false },
-  'workspace-file-write-v1': { summary: 'Files of a workspace can be replaced.', offered: false },
+  'workspace-file-read-v1': { summary: 'Files of a workspace can be read.', offered: true },
+  'workspace-file-write-v1': { summary: 'Files of a workspace can be replaced.', offered: true },
   'workspace-entry-create-v1': {
     summary: 'Files and directories can be made in a workspace.',
-    offered: false,
+    offered: true,
   },
   'git-read-v1': { summary: 'History and differences of a repository can be read.', offered: false },
   'provider-contract-manifest-v1': {

@@ -1,9 +1,11 @@
 import * as z from 'zod';
 import { REPOSITORY_PATH_BYTES_MAX } from './bounds.ts';
+import { GATES } from './gates.ts';
 
 /**
  * A path inside a workspace: relative, components apart by single slashes, none of them empty, `.` or `..`, without NUL, at
- * most 1,024 bytes (UTF-8). A backslash is a character like others. Source: secure workspace files, paths on the wire.
+ * most 1,024 bytes (UTF-8). A backslash is a character like others.
+ * A peer that does not know such paths sees nothing that has one.
  */
 export const RepositoryPath = z
   .string()
@@ -19,5 +21,6 @@ export const RepositoryPath = z
       new TextEncoder().encode(path).length <= REPOSITORY_PATH_BYTES_MAX,
     'the path is too long',
   )
-  .brand<'RepositoryPath'>();
+  .brand<'RepositoryPath'>()
+  .register(GATES, { capability: 'repository-path-v1', hides: 'itself', applies: () => true });
 export type RepositoryPath = z.infer<typeof RepositoryPath>;

@@ -17,7 +17,7 @@ export function define(command: Command, context: CommandContext): void {
     .action(async (name: string | undefined, params: string | undefined, options: { timeout: string }) => {
       if (name === undefined) {
         for (const operation of Object.values(OPERATIONS)) {
-          context.print(`${operation.name.padEnd(22)}${operation.summary}`);
+          context.print(`${operation.name.padEnd(28)}${operation.summary}`);
         }
         return;
       }

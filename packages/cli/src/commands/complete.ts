@@ -27,6 +27,10 @@ const INNER_COMMANDS: Readonly<
   Record<string, { readonly names: readonly string[]; readonly operands: Readonly<Record<string, Inner>> }>
 > = {
   workspace: { names: ['add', 'ls', 'rm'], operands: { rm: workspaceIds } },
+  files: {
+    names: ['cat', 'write', 'new', 'mkdir'],
+    operands: { cat: workspaceIds, write: workspaceIds, new: workspaceIds, mkdir: workspaceIds },
+  },
   records: {
     names: ['ls', 'show', 'rename', 'forget', 'resume'],
     operands: { show: recordNames, rename: recordNames, forget: recordNames, resume: recordNames },

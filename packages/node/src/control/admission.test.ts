@@ -154,6 +154,7 @@ describe('capabilities', () => {
     const none = new Projection([]);
     const lacking = (name: OperationName, params: unknown) => none.lacks(OPERATIONS[name].params, params);
     used.add(lacking('node.snapshot', { changedAfter: 1 }));
+    used.add(lacking('workspace.readFile', { path: 'a' }));
     for (const capability of OFFERED_CAPABILITIES) {
       const inSchemas = [
         'compatibility.metadata',

@@ -1,6 +1,12 @@
 import type { z } from 'zod';
 import { controllerAcquire, controllerRelease, controllerShow } from './controller.ts';
 import { eventsRead, eventsSubscribe } from './events.ts';
+import {
+  workspaceCreateDirectory,
+  workspaceCreateFile,
+  workspaceReadFile,
+  workspaceWriteFile,
+} from './file.ts';
 import { nodeShutdown, nodeSnapshot, nodeStatus, providerList } from './node.ts';
 import {
   recordForget,
@@ -49,6 +55,10 @@ const declared = [
   workspaceRegister,
   workspaceList,
   workspaceUnregister,
+  workspaceReadFile,
+  workspaceWriteFile,
+  workspaceCreateFile,
+  workspaceCreateDirectory,
   spawnSubmit,
   spawnResult,
   sessionSpawn,
