@@ -13,6 +13,7 @@ import type { FaultHook } from './fault-points.ts';
 import { Journal } from './events/journal.ts';
 import { eventOperations } from './events/operations.ts';
 import { fileOperations } from './files/files.ts';
+import { gitOperations } from './git/operations.ts';
 import { readConfig } from './home/config.ts';
 import { prepareHome } from './home/home.ts';
 import { acquireHomeLock } from './home/lock.ts';
@@ -186,6 +187,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     }),
     ...recordOperations({ ...scene, source, removed }),
     ...spawnOperations({ ...scene, ledger, profiles, source, removed }),
+    ...gitOperations({ store, slots, source }),
     ...laneOperations({ store, screens, output }),
     ...eventOperations(journal),
   };

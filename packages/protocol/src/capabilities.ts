@@ -25,7 +25,10 @@ const TABLE = {
     summary: 'Files and directories can be made in a workspace.',
     offered: true,
   },
-  'git-read-v1': { summary: 'History and differences of a repository can be read.', offered: false },
+  'git-read-v1': {
+    summary: 'Status, history and differences of a repository can be read.',
+    offered: true,
+  },
   'provider-contract-manifest-v1': {
     summary: 'Provider contracts are listed with their revisions.',
     offered: false,

@@ -12,6 +12,7 @@ export * from './operation.ts';
 export * from './operations/controller.ts';
 export * from './operations/events.ts';
 export * from './operations/file.ts';
+export * from './operations/git.ts';
 export * from './operations/index.ts';
 export * from './operations/node.ts';
 export * from './operations/record.ts';

@@ -149,7 +149,7 @@ describe('a projection', () => {
     expect(new Projection(OFFERED_CAPABILITIES).showsAll(EventBody)).toBe(true);
     for (const capability of ['session-task-correlation-v1', 'provider-id.open-v1'] as const)
       expect(without(capability).showsAll(EventBody)).toBe(false);
-    expect(without('git-read-v1').showsAll(EventBody)).toBe(true);
+    expect(without('event-journal-v1').showsAll(EventBody)).toBe(true);
   });
 
   it('empties a place that may be empty, and gives up an object that cannot be without its part', () => {

@@ -18,6 +18,8 @@ const STATUSES: Readonly<Record<string, GitDiffFile['status']>> = {
   U: 'conflicted',
 };
 
+/** Bytes of all paths together: the answer is one frame. */
+const PATHS_BYTES_MAX = 512 * 1024;
 const NOWHERE = Buffer.alloc(0);
 const NO_FILE = '000000';
 const ABSENT = { additions: null, deletions: null };
@@ -29,6 +31,8 @@ export function parseDiff(bytes: Buffer, isCut: boolean): ParsedDiff {
   const counts = readCounts(reader);
   const files = new Map<string, GitDiffFile>();
   let unnameable = 0;
+  let pathBytes = 0;
+  let filesCut = isCut && !reader.isAtText;
   for (const { key, previous, ...change } of raw) {
     const path = pathInside(key, NOWHERE);
     const previousPath = previous === null ? null : pathInside(previous, NOWHERE);
@@ -36,14 +40,19 @@ export function parseDiff(bytes: Buffer, isCut: boolean): ParsedDiff {
       unnameable += 1;
       continue;
     }
+    pathBytes += key.length + (previous?.length ?? 0);
+    if (files.size >= GIT_DIFF_FILES_MAX || pathBytes > PATHS_BYTES_MAX) {
+      filesCut = true;
+      break;
+    }
     const count = counts.get(key.toString('latin1')) ?? { ...ABSENT, binary: false };
     // An unmerged path stands in the list once more, with what is in the working tree.
     const status = files.get(path)?.status === 'conflicted' ? 'conflicted' : change.status;
     files.set(path, { path, previousPath, ...change, status, ...count });
   }
   return {
-    files: [...files.values()].slice(0, GIT_DIFF_FILES_MAX),
-    filesCut: files.size > GIT_DIFF_FILES_MAX || (isCut && !reader.isAtText),
+    files: [...files.values()],
+    filesCut,
     unnameable,
     patch: reader.rest(),
   };

@@ -44,6 +44,7 @@ export function newSessionRow(session: NewSession): SessionRow {
     directory: session.directory,
     command: JSON.stringify(shownCommand(session.command)),
     environment_profile: null,
+    base_commit: null,
     keeper_id: session.keeperId,
     pid: process?.pid ?? null,
     process_start: process?.start ?? null,

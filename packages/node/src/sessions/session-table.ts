@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import {
   EndReason,
+  GitObjectId,
   KeeperId,
   LIVE_STATUSES,
   RecordId,
@@ -32,6 +33,7 @@ const Row = z.object({
   directory: z.string(),
   command: z.string(),
   environment_profile: z.string().nullable(),
+  base_commit: GitObjectId.nullable(),
   keeper_id: KeeperId.nullable(),
   pid: z.int().nullable(),
   process_start: z.string().nullable(),
@@ -211,6 +213,7 @@ export function storedView(row: SessionRow): Session {
     status: row.status,
     workspaceId: row.workspace_id,
     directory: row.directory,
+    baseCommit: row.base_commit,
     command: z.array(z.string()).parse(JSON.parse(row.command)),
     keeperId: row.keeper_id,
     pid: row.pid,

@@ -51,10 +51,14 @@ export interface SessionScene {
   readonly reservations: Pick<Reservations, 'requireFree'>;
 }
 
-/** Those on a session as such; what concerns its record, and what is pushed, is told elsewhere. */
+/** Those on a session as such; what concerns its record, its repository, and what is pushed, is told elsewhere. */
 type SessionOperation = Exclude<
   Extract<keyof Handlers, `session.${string}`>,
-  'session.resume' | 'session.reportIdentity' | 'session.followOutput' | 'session.unfollowOutput'
+  | 'session.resume'
+  | 'session.reportIdentity'
+  | 'session.followOutput'
+  | 'session.unfollowOutput'
+  | 'session.diff'
 >;
 
 export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOperation> {

@@ -75,6 +75,7 @@ const sessionRow = (number: number, record: number | null, workspace: number): S
   directory: '/',
   command: '["claude"]',
   environment_profile: null,
+  base_commit: null,
   keeper_id: KeeperId.parse(hex(1)),
   pid: 1,
   process_start: '1',

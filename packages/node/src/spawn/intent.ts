@@ -9,6 +9,7 @@ import {
   type ContextReceipt,
   type EnvironmentReceipt,
   type Failure,
+  type GitObjectId,
   type KeeperId,
   type SessionName,
   type TerminalSize,
@@ -90,7 +91,17 @@ export function checkLaunch(sql: Sql, request: StartRequest): void {
   if (request.workspaceId !== null) checkWorkspace(sql, request.workspaceId, request.environmentProfile);
 }
 
-export function storeIntent(transaction: Transaction, request: StartRequest, keeperId: KeeperId): Intent {
+/** What was found out for the launch meanwhile. */
+interface Prepared {
+  readonly keeperId: KeeperId;
+  readonly baseCommit: GitObjectId | null;
+}
+
+export function storeIntent(
+  transaction: Transaction,
+  request: StartRequest,
+  { keeperId, baseCommit }: Prepared,
+): Intent {
   const { sql } = transaction;
   checkLaunch(sql, request);
   const evicted = makeRoom(transaction);
@@ -116,6 +127,7 @@ export function storeIntent(transaction: Transaction, request: StartRequest, kee
       process: null,
     }),
     environment_profile: storedEnvironment(request.environmentProfile),
+    base_commit: baseCommit,
   };
   if (request.record.kind === 'new' && row.record_id !== null) {
     insertRecord(transaction, recordOf(request, request.record, { id: row.record_id, row, workspace }));

@@ -4,6 +4,8 @@
 // the connection that asked for it.
 import { setTimeout as delay } from 'node:timers/promises';
 import { FailureError, type Failure, type Session } from '@roost/protocol';
+import { readHeadCommit } from '../git/head-commit.ts';
+import type { GitSource } from '../git/run-git.ts';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
 import { FINAL_SCROLLBACK_LINES } from '../sessions/final-screen.ts';
@@ -27,6 +29,7 @@ export interface StartScene {
   readonly lifecycle: SessionLifecycle;
   /** Directories in which nothing starts now. */
   readonly reservations: Pick<Reservations, 'requireFree'>;
+  readonly source: GitSource;
   /** Called when removed sessions left files. */
   readonly removed: () => void;
 }
@@ -39,13 +42,16 @@ export interface StartScene {
 export async function startSession(scene: StartScene, request: StartRequest): Promise<Session> {
   const { store } = scene;
   checkLaunch(store.sql, request);
+  // Beside the search for a keeper, which takes longer as a rule.
+  const reading = readHeadCommit(scene.source, request.location.gitRoot);
   const link = await place(scene, request);
   try {
+    const baseCommit = await reading;
     if (!link.isConnected) throw link.unavailable();
     if (request.deadline.hasPassed()) throw tooLate();
     const intent = store.transact((transaction) => {
       scene.reservations.requireFree(request.location.directory);
-      return storeIntent(transaction, request, link.id);
+      return storeIntent(transaction, request, { keeperId: link.id, baseCommit });
     });
     if (intent.evicted) scene.removed();
     await new Launching(scene, { request, intent, link }).run();

@@ -184,4 +184,8 @@ export const MIGRATIONS: readonly string[] = [
     created_at INTEGER NOT NULL
   ) STRICT;
   `,
+  // What a session changed is told from where HEAD was when it was started.
+  `
+  ALTER TABLE sessions ADD COLUMN base_commit TEXT;
+  `,
 ];

@@ -7,6 +7,7 @@ import {
   workspaceReadFile,
   workspaceWriteFile,
 } from './file.ts';
+import { gitDiff, gitHistory, gitStatus, sessionDiff } from './git.ts';
 import { nodeShutdown, nodeSnapshot, nodeStatus, providerList } from './node.ts';
 import {
   recordForget,
@@ -59,6 +60,9 @@ const declared = [
   workspaceWriteFile,
   workspaceCreateFile,
   workspaceCreateDirectory,
+  gitStatus,
+  gitHistory,
+  gitDiff,
   spawnSubmit,
   spawnResult,
   sessionSpawn,
@@ -81,6 +85,7 @@ const declared = [
   sessionResume,
   sessionReportIdentity,
   sessionWait,
+  sessionDiff,
   recordList,
   recordResolve,
   recordRename,

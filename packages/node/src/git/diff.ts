@@ -1,0 +1,189 @@
+// What changed, between two states of a repository. Git compares; nothing that the repository names is run, and nothing in it is written.
+import {
+  FailureError,
+  GIT_PATCH_BYTES_MAX,
+  type GitDiff,
+  type GitDiffTarget,
+  type GitObjectId,
+  type RepositoryPath,
+} from '@roost/protocol';
+import type { Deadline } from '../spawn/deadline.ts';
+import { gitFailure } from './git-failure.ts';
+import { withoutLocalFilters } from './local-filters.ts';
+import { parseDiff } from './parse-diff.ts';
+import { findCommit, findRepository, type Repository } from './repository.ts';
+import { runGit, type GitCommand, type GitSource } from './run-git.ts';
+import { ScratchIndex } from './scratch-index.ts';
+
+export interface DiffRequest {
+  readonly what: GitDiffTarget;
+  /** Only this file or directory. */
+  readonly path: RepositoryPath | null;
+}
+
+/** Bytes of git's answer: lists of files and the text. */
+const OUTPUT_BYTES_MAX = 3 * 1024 * 1024;
+
+/** The same answer whatever the configuration says of showing differences. */
+const SHOWING = [
+  '--raw',
+  '--numstat',
+  '--patch',
+  '-z',
+  '--relative',
+  '--find-copies',
+  '--unified=3',
+  '--inter-hunk-context=0',
+  '--diff-algorithm=default',
+  '--src-prefix=a/',
+  '--dst-prefix=b/',
+  '--no-color',
+  '--word-diff=none',
+  '--ws-error-highlight=none',
+  '-O/dev/null',
+  '--no-ext-diff',
+  '--no-textconv',
+  // A submodule is its commit; what is in it is not looked at.
+  '--submodule=short',
+  '--ignore-submodules=dirty',
+];
+
+const SETTINGS = [
+  { name: 'diff.suppressBlankEmpty', value: 'false' },
+  // Larger files count as binary: git holds what it compares in memory.
+  { name: 'core.bigFileThreshold', value: '64m' },
+  // The copy is one file.
+  { name: 'core.splitIndex', value: 'false' },
+];
+
+/** @throws FailureError: git-*, not-git-repository, no-working-tree, invalid-revision. */
+export async function readGitDiff(
+  source: GitSource,
+  directory: string,
+  { what, path }: DiffRequest,
+  deadline: Deadline,
+): Promise<GitDiff> {
+  const comparing = new Comparing(source, directory, path, deadline);
+  switch (what.kind) {
+    case 'working':
+      return comparing.workingTree(null, false);
+    case 'staged':
+      return comparing.staged();
+    case 'commit':
+      return comparing.commit(what.commit);
+    case 'since':
+      return comparing.workingTree(what.base, what.includeUntracked);
+  }
+}
+
+class Comparing {
+  readonly #source: GitSource;
+  readonly #directory: string;
+  readonly #path: RepositoryPath | null;
+  readonly #deadline: Deadline;
+
+  constructor(source: GitSource, directory: string, path: RepositoryPath | null, deadline: Deadline) {
+    this.#source = source;
+    this.#directory = directory;
+    this.#path = path;
+    this.#deadline = deadline;
+  }
+
+  async workingTree(base: string | null, includeUntracked: boolean): Promise<GitDiff> {
+    const [repository, filters, commit] = await Promise.all([
+      this.#repository(),
+      withoutLocalFilters(this.#source, this.#directory, this.#deadline),
+      base === null ? null : this.#find(base),
+    ]);
+    requireWorkingTree(repository);
+    await using index = await ScratchIndex.make(repository);
+    const { environment } = index;
+    const settings = [...SETTINGS, ...filters];
+    if (includeUntracked) await this.#addUntracked({ environment, settings });
+    // In an unfinished merge: with our side, markers and all, as one difference like others.
+    const revisions = [commit ?? '--ours'];
+    return await this.#compare(['diff', ...SHOWING, ...revisions], { environment, settings }, commit);
+  }
+
+  async staged(): Promise<GitDiff> {
+    const [repository, head] = await Promise.all([
+      this.#repository(),
+      findCommit(this.#source, this.#directory, 'HEAD', this.#deadline),
+    ]);
+    requireWorkingTree(repository);
+    return this.#compare(['diff', '--cached', ...SHOWING], { settings: SETTINGS }, head);
+  }
+
+  async commit(revision: string): Promise<GitDiff> {
+    const [, commit] = await Promise.all([this.#repository(), this.#find(revision)]);
+    const parent = await findCommit(this.#source, this.#directory, `${commit}^1`, this.#deadline);
+    const sides = parent === null ? ['--root', commit] : [parent, commit];
+    const args = ['diff-tree', '-r', '--no-commit-id', ...SHOWING, ...sides];
+    return this.#compare(args, { settings: SETTINGS }, parent);
+  }
+
+  #repository(): Promise<Repository> {
+    return findRepository(this.#source, this.#directory, this.#deadline);
+  }
+
+  async #find(revision: string): Promise<GitObjectId> {
+    const commit = await findCommit(this.#source, this.#directory, revision, this.#deadline);
+    if (commit === null) throw new FailureError('invalid-revision', { revision });
+    return commit;
+  }
+
+  /** In the copy of the index: as files that are to be added, without their content. */
+  async #addUntracked(more: Pick<GitCommand, 'environment' | 'settings'>): Promise<void> {
+    const outcome = await this.#run(['add', '--intent-to-add', '--ignore-errors', '--', '.'], more);
+    // 1: some cannot be added, such as a repository without a commit.
+    if (outcome.exitCode !== 0 && outcome.exitCode !== 1) throw gitFailure(outcome);
+  }
+
+  async #compare(
+    args: readonly string[],
+    more: Pick<GitCommand, 'environment' | 'settings'>,
+    base: GitObjectId | null,
+  ): Promise<GitDiff> {
+    const outcome = await this.#run([...args, '--', this.#path ?? '.'], more);
+    const isCut = outcome.stdout.length >= OUTPUT_BYTES_MAX;
+    if (outcome.exitCode !== 0 && !(isCut && !outcome.timedOut)) throw gitFailure(outcome);
+    const { patch, ...lists } = parseDiff(outcome.stdout, isCut);
+    return { base, ...lists, ...shownPatch(patch, isCut) };
+  }
+
+  #run(args: readonly string[], more: Pick<GitCommand, 'environment' | 'settings'>) {
+    return runGit(this.#source, {
+      directory: this.#directory,
+      args,
+      effect: 'read',
+      timeoutMs: this.#deadline.remaining(),
+      stdoutBytesMax: OUTPUT_BYTES_MAX,
+      ...more,
+    });
+  }
+}
+
+function requireWorkingTree({ hasWorkingTree }: Repository): void {
+  if (!hasWorkingTree) throw new FailureError('no-working-tree');
+}
+
+/** The text within its bound, whole lines only. */
+export function shownPatch(
+  bytes: Buffer,
+  isCut: boolean,
+): Pick<GitDiff, 'patch' | 'patchCut' | 'patchLossy'> {
+  const text = cutToLines(bytes, isCut).toString('utf8');
+  // What is no text grows when it is shown.
+  const shown = cutToLines(Buffer.from(text), false);
+  return {
+    patch: shown.toString('utf8'),
+    patchCut: isCut || bytes.length > GIT_PATCH_BYTES_MAX || shown.length < Buffer.byteLength(text),
+    patchLossy: !Buffer.from(text).equals(cutToLines(bytes, isCut)),
+  };
+}
+
+function cutToLines(bytes: Buffer, isCut: boolean): Buffer {
+  if (bytes.length <= GIT_PATCH_BYTES_MAX && !isCut) return bytes;
+  const end = bytes.subarray(0, GIT_PATCH_BYTES_MAX).lastIndexOf(0x0a);
+  return bytes.subarray(0, end + 1);
+}
