@@ -9,8 +9,10 @@ import { controllerOperations } from './control/controller-operations.ts';
 import type { Handlers } from './control/handlers.ts';
 import { Slots, WORKSPACE_SLOTS } from './control/slots.ts';
 import { ConnectionServer } from './connection/server.ts';
-import type { FaultHook } from './fault-points.ts';
+import { NO_FAULTS, type FaultHook } from './fault-points.ts';
 import { Journal } from './events/journal.ts';
+import { KeyedLocks } from './control/keyed-locks.ts';
+import { Slots, WORKSPACE_SLOTS } from './control/slots.ts';
 import { eventOperations } from './events/operations.ts';
 import { fileOperations } from './files/files.ts';
 import { gitOperations } from './git/operations.ts';
@@ -40,7 +42,11 @@ import { reconcileRecords } from './records/reconcile-records.ts';
 import { RecordRetention } from './records/retention.ts';
 import { openDatabase } from './store/open-database.ts';
 import { Store } from './store/store.ts';
+import { GitWorktrees } from './worktrees/git-worktrees.ts';
+import { worktreeOperations } from './worktrees/operations.ts';
 import { Reservations } from './worktrees/reservations.ts';
+import { NO_CLAIMS, ServiceModes } from './worktrees/service-mode.ts';
+import { Settling } from './worktrees/settling.ts';
 import { workspaceOperations } from './workspaces/workspaces.ts';
 
 export interface DaemonOptions {
@@ -161,6 +167,15 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
 
   const requestStop = () => void setImmediate(() => void stop());
   const reservations = new Reservations();
+  const faults = options.faults ?? NO_FAULTS;
+  const slots = new Slots(WORKSPACE_SLOTS);
+  const worktrees = new GitWorktrees({ environment: options.environment });
+  const repositories = new KeyedLocks();
+  const claims = NO_CLAIMS;
+  const modes = new ServiceModes(config.worktrees, claims);
+  const settling = new Settling({ store, worktrees, reservations, repositories, faults, log });
+  void settling.begin();
+  undo.push(() => settling.close());
   const scene = {
     reservations,
     store,
@@ -178,6 +193,18 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     ...nodeOperations({ ...scene, server: () => server.counters, requestStop }),
     ...controllerOperations(lease),
     ...snapshotOperations({ ...scene, lease, profiles, providers: new ProviderCatalog(options.environment) }),
+    ...worktreeOperations({
+      store,
+      worktrees,
+      reservations,
+      repositories,
+      modes,
+      claims,
+      settling,
+      faults,
+      slots,
+      log,
+    }),
     ...workspaceOperations({ store, reservations }),
     ...fileOperations({ store, slots, log }),
     ...sessionOperations({
@@ -235,6 +262,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     lifecycle.close();
     outcomes.close();
     await retention.close();
+    await settling.close();
     ledger.close();
     profiles.close();
     output.close();

@@ -93,3 +93,6 @@ export const GIT_REVISION_BYTES_MAX = 1_024;
 /** Bytes (UTF-8) of the subject of a commit, and of a name or address in it; longer ones are cut. */
 export const GIT_SUBJECT_BYTES_MAX = 512;
 export const GIT_PERSON_BYTES_MAX = 320;
+
+/** Milliseconds that git may take to make or remove a worktree. */
+export const WORKTREE_DEADLINE_MS_MAX = 180_000;

@@ -67,6 +67,10 @@ const TABLE = {
   'event-journal-v1': { summary: 'The durable event journal can be read and followed.', offered: true },
   'pipe-output-v1': { summary: 'Output of pipe sessions can be read by offset.', offered: true },
   'snapshot-delta-v1': { summary: 'A snapshot can tell only what changed after a sequence.', offered: true },
+  'worktree-lifecycle-v1': {
+    summary: 'Worktrees can be listed, and made and removed by hand.',
+    offered: true,
+  },
   'prompt-delivery-v1': { summary: 'Prompts tell how far they were delivered.', offered: true },
 } as const satisfies Record<string, CapabilityFacts>;
 

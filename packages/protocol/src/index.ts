@@ -20,6 +20,7 @@ export * from './operations/screen.ts';
 export * from './operations/session.ts';
 export * from './operations/spawn.ts';
 export * from './operations/workspace.ts';
+export * from './operations/worktree.ts';
 export * from './projection.ts';
 export * from './protocol-version.ts';
 export * from './repository-path.ts';

@@ -44,15 +44,7 @@ export function workspaceOperations({
       if (location === null) throw new FailureError('invalid-workspace-root', { root });
       return store.transact((transaction) => {
         reservations.requireFree(location.directory);
-        const { sql } = transaction;
-        if (workspaceId !== undefined && findWorkspace(sql, workspaceId) !== null) {
-          throw new FailureError('duplicate-workspace-id', { workspaceId });
-        }
-        const there = findByRoot(sql, location.directory);
-        if (there !== null) throw new FailureError('duplicate-workspace-root', { workspaceId: there.id });
-        if (workspaceId !== undefined) checkWorkspaceRoot(sql, workspaceId, location.directory);
-        requireRoom(sql);
-        return insert(transaction, location.directory, location, workspaceId);
+        return registerWorkspace(transaction, location, workspaceId);
       });
     },
 
@@ -60,19 +52,47 @@ export function workspaceOperations({
 
     'workspace.unregister': ({ workspaceId }) => {
       store.transact((transaction) => {
-        const { sql, append } = transaction;
-        const workspace = findWorkspace(sql, workspaceId);
+        const workspace = findWorkspace(transaction.sql, workspaceId);
         if (workspace === null) throw new FailureError('unknown-workspace', { workspaceId });
         if (workspace.liveSessions > 0) {
           throw new FailureError('workspace-busy', { workspaceId, liveSessions: workspace.liveSessions });
         }
-        sql.run('DELETE FROM workspaces WHERE id = ?', workspaceId);
-        append({ kind: 'workspace-unregistered', workspaceId });
-        detachWorkspace(transaction, workspaceId);
+        unregisterWorkspace(transaction, workspaceId);
       });
       return {};
     },
   };
+}
+
+/**
+ * Registers the directory itself.
+ * @throws FailureError: duplicate-workspace-id, duplicate-workspace-root, session-record-conflict, workspaces-exhausted.
+ */
+export function registerWorkspace(
+  transaction: Transaction,
+  location: Location,
+  workspaceId: WorkspaceId | undefined,
+): Workspace {
+  requireRegistrable(transaction.sql, location.directory, workspaceId);
+  return insert(transaction, location.directory, location, workspaceId);
+}
+
+/** What would refuse a registration now. @throws FailureError as `registerWorkspace`. */
+export function requireRegistrable(sql: Sql, root: string, workspaceId: WorkspaceId | undefined): void {
+  if (workspaceId !== undefined && findWorkspace(sql, workspaceId) !== null) {
+    throw new FailureError('duplicate-workspace-id', { workspaceId });
+  }
+  const there = findWorkspaceAt(sql, root);
+  if (there !== null) throw new FailureError('duplicate-workspace-root', { workspaceId: there.id });
+  if (workspaceId !== undefined) checkWorkspaceRoot(sql, workspaceId, root);
+  requireRoom(sql);
+}
+
+/** Forgets it; its records cannot be resumed until it comes back. No session of it lives. */
+export function unregisterWorkspace(transaction: Transaction, workspaceId: WorkspaceId): void {
+  transaction.sql.run('DELETE FROM workspaces WHERE id = ?', workspaceId);
+  transaction.append({ kind: 'workspace-unregistered', workspaceId });
+  detachWorkspace(transaction, workspaceId);
 }
 
 /**
@@ -115,7 +135,7 @@ export function findWorkspace(sql: Sql, id: string): Workspace | null {
   return row === undefined ? null : view(row);
 }
 
-function findByRoot(sql: Sql, root: string): Workspace | null {
+export function findWorkspaceAt(sql: Sql, root: string): Workspace | null {
   const row = sql.get(`${SELECT} WHERE root = ?`, root);
   return row === undefined ? null : view(row);
 }

@@ -1,15 +1,16 @@
 // The worktrees of a repository through git itself: made only where nothing was, removed only when nothing is lost, never forced.
 // A branch is never deleted. Whoever calls holds the repository's lock; git's own checks stand behind these.
 import { realpath } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { FailureError } from '@roost/protocol';
 import { gitFailure, saidBy } from '../git/git-failure.ts';
 import type { GitSource } from '../git/run-git.ts';
 import { Deadline } from '../spawn/deadline.ts';
 import { requireBranchName, requireFreeBranch } from './branch-name.ts';
 import { CHANGE_MS, GitCalls, lineOf } from './git-calls.ts';
+import { loggedTips } from './head-log.ts';
 import { keepUnderRecoveryRef } from './recovery-refs.ts';
-import { requireClean } from './worktree-content.ts';
+import { readContent, requireClean } from './worktree-content.ts';
 import { parseLineList, parseNulList, type WorktreeEntry } from './worktree-list.ts';
 import {
   administrativeDirectory,
@@ -19,6 +20,7 @@ import {
   presence,
   requireNothingInside,
   requireRemovable,
+  restorePointer,
 } from './worktree-target.ts';
 
 export type { WorktreeEntry } from './worktree-list.ts';
@@ -39,6 +41,10 @@ export interface AddOptions {
 export interface RemoveOptions {
   /** Which ignored files and directories (as git lists them, relative) may go with the worktree; none unless told. */
   readonly mayDiscard?: (ignored: string) => boolean;
+  /** The head that was looked at before; another one now is refused. */
+  readonly head?: string | null;
+  /** Git's process has been started. */
+  readonly started?: (pid: number) => void;
 }
 
 export class GitWorktrees {
@@ -126,19 +132,18 @@ export class GitWorktrees {
    * lies a moment in which a writer could still add something; git looks once more itself.
    * @throws FailureError: worktree-protected, worktree-locked, worktree-dirty, worktree-recovery-required, git-*.
    */
-  async remove(
-    root: string,
-    target: string,
-    deadline: Deadline,
-    { mayDiscard = () => false }: RemoveOptions = {},
-  ): Promise<void> {
+  async remove(root: string, target: string, deadline: Deadline, options: RemoveOptions = {}): Promise<void> {
     const within = Deadline.in(Math.min(deadline.remaining(), CHANGE_MS));
-    const { entry } = await this.requireClean(root, target, within, { mayDiscard });
+    const entry = await this.requireClean(root, target, within, options);
+    if (options.head !== undefined && options.head !== entry.head) {
+      throw new FailureError('worktree-dirty', { path: entry.path, operation: 'commit' });
+    }
     const outcome = await this.#git.change(
       root,
       // What git looks for itself must not depend on what the person wants to see.
       ['-c', 'status.showUntrackedFiles=all', 'worktree', 'remove', '--', entry.path],
       within,
+      { started: options.started },
     );
     const after = (await this.list(root, lookAgain())).find(({ path }) => path === entry.path);
     const left = await presence(entry.path);
@@ -149,15 +154,14 @@ export class GitWorktrees {
   }
 
   /**
-   * The entry, when it could be removed now. Refusals in this order: not of this repository, main, bare or dangerous; locked; its
-   * directory gone or replaced; another worktree inside; anything of its own.
-   * @throws FailureError: worktree-protected, worktree-locked, worktree-dirty, git-*.
+   * The entry, when nothing but its content could speak against its removal. Refusals in this order: not of this repository, main,
+   * bare or dangerous; locked; its directory gone or replaced; another worktree inside. `directory` is the repository's own for it.
+   * @throws FailureError: worktree-protected, worktree-locked, git-*.
    */
-  async requireClean(
+  async identify(
     root: string,
     target: string,
     deadline: Deadline,
-    { mayDiscard = () => false }: RemoveOptions = {},
   ): Promise<{ entry: WorktreeEntry; directory: string }> {
     const all = await this.list(root, deadline);
     const entry = await this.#requireListed(target, all);
@@ -168,8 +172,19 @@ export class GitWorktrees {
     requireNothingInside(entry, all);
     const directory = await administrativeDirectory(entry.path, await this.commonDirectory(root, deadline));
     if (directory === null) throw guarded('replaced', entry.path);
-    await requireClean(this.#git, { path: entry.path, directory }, mayDiscard, deadline);
     return { entry, directory };
+  }
+
+  /** The entry, when it could be removed now. @throws FailureError as `identify`, worktree-dirty. */
+  async requireClean(
+    root: string,
+    target: string,
+    deadline: Deadline,
+    { mayDiscard = () => false }: RemoveOptions = {},
+  ): Promise<WorktreeEntry> {
+    const { entry, directory } = await this.identify(root, target, deadline);
+    await requireClean(this.#git, { path: entry.path, directory }, mayDiscard, deadline);
+    return entry;
   }
 
   /**
@@ -184,6 +199,46 @@ export class GitWorktrees {
     const outcome = await this.#git.change(root, ['worktree', 'remove', '--', entry.path], deadline);
     const left = (await this.list(root, lookAgain())).some(({ path }) => path === entry.path);
     if (left) throw gitFailure(outcome);
+  }
+
+  /**
+   * Puts back what is missing of a worktree whose removal broke off: its `.git` first, then files that the index knows. What is
+   * there is not touched. @throws FailureError: worktree-protected, git-*.
+   */
+  async restore(root: string, entry: WorktreeEntry, deadline: Deadline): Promise<void> {
+    const common = await this.commonDirectory(root, deadline);
+    await restorePointer(entry.path, common);
+    if ((await administrativeDirectory(entry.path, common)) === null) throw guarded('replaced', entry.path);
+    const outcome = await this.#git.change(entry.path, ['checkout-index', '--all', '--quiet'], deadline);
+    // Of files that are there it says that it left them, as an error.
+    if (outcome.timedOut || outcome.exitCode === null) throw gitFailure(outcome);
+  }
+
+  /** Whether it holds anything uncommitted or untracked, as git sees it. @throws FailureError: git-*. */
+  async isDirty(path: string, deadline: Deadline): Promise<boolean> {
+    const { changed, untracked } = await readContent(this.#git, path, deadline);
+    return changed.length + untracked.length > 0;
+  }
+
+  /** Whether what stands at the path and the repository name each other. @throws FailureError: git-*. */
+  async isProven(root: string, path: string, deadline: Deadline): Promise<boolean> {
+    return (await administrativeDirectory(path, await this.commonDirectory(root, deadline))) !== null;
+  }
+
+  /**
+   * Keeps what would be reachable from nowhere once the worktree is gone: its head, and commits that only the log of its head
+   * knows. Answers the refs. @throws FailureError: git-*.
+   */
+  async keepCommits(root: string, entry: WorktreeEntry, deadline: Deadline): Promise<string[]> {
+    const name = entry.branch ?? basename(entry.path);
+    const common = await this.commonDirectory(root, deadline);
+    const heads = entry.head === null ? [] : [entry.head];
+    const refs: string[] = [];
+    for (const head of [...heads, ...(await loggedTips(this.#git, root, { entry, common }, deadline))]) {
+      const ref = await this.keepReachable(root, head, name, deadline);
+      if (ref !== null) refs.push(ref);
+    }
+    return refs;
   }
 
   /**

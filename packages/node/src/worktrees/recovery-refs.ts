@@ -13,7 +13,7 @@ const NAMES_MAX = 100;
  * Refs that outlast a worktree: all but those of one worktree alone, and the stash, whose entries are dropped as a matter of
  * course. HEADs do not count: that of the worktree itself is about to go, others move on.
  */
-const LASTING = [
+export const UNREACHED_BY_REFS = [
   '--exclude=refs/bisect/*',
   '--exclude=refs/worktree/*',
   '--exclude=refs/rewritten/*',
@@ -28,7 +28,7 @@ export async function keepUnderRecoveryRef(
   { head, name }: { readonly head: string; readonly name: string },
   deadline: Deadline,
 ): Promise<string | null> {
-  const unreached = ['rev-list', '--max-count=1', head, '--not', ...LASTING, '--'];
+  const unreached = ['rev-list', '--max-count=1', head, '--not', ...UNREACHED_BY_REFS, '--'];
   if (lineOf(await git.read(root, unreached, deadline)) === '') return null;
   const stem = `${PREFIX}${refName(name)}`;
   for (let number = 1; number <= NAMES_MAX; number += 1) {

@@ -1,11 +1,11 @@
 // Whether a path may become a worktree or stop being one, told by the file system: canonical parents, links never followed at the
 // end, and the two pointers by which a worktree and its repository know each other.
-import { lstat, readFile, realpath, stat } from 'node:fs/promises';
+import { lstat, readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize, resolve, sep } from 'node:path';
 import { FailureError } from '@roost/protocol';
 import { systemErrorCode } from '../home/system-error.ts';
 import { refuse } from './git-calls.ts';
-import { WORKTREE_PATH_BYTES_MAX, type WorktreeEntry } from './worktree-list.ts';
+import { WORKTREE_PATH_BYTES_MAX, WORKTREES_MAX, type WorktreeEntry } from './worktree-list.ts';
 
 /** Bytes of a file that holds one path. */
 const POINTER_BYTES_MAX = WORKTREE_PATH_BYTES_MAX + 64;
@@ -91,6 +91,41 @@ export async function administrativeDirectory(path: string, commonDirectory: str
     return (await realpath(resolve(directory, back))) === dotGit ? directory : null;
   } catch {
     return null;
+  }
+}
+
+/** The repository's own directory for the path, found by what it says itself; null when it has none. */
+export async function findAdministrativeDirectory(
+  path: string,
+  commonDirectory: string,
+): Promise<string | null> {
+  const all = join(commonDirectory, 'worktrees');
+  let names: string[];
+  try {
+    names = await readdir(all);
+  } catch {
+    return null;
+  }
+  for (const name of names.slice(0, WORKTREES_MAX)) {
+    try {
+      const directory = join(all, name);
+      const back = (await readPointer(join(directory, 'gitdir'))).replace(/\n$/, '');
+      if (resolve(directory, back) === join(path, '.git')) return directory;
+    } catch {
+      // None of ours, or half of one.
+    }
+  }
+  return null;
+}
+
+/** Writes a missing `.git` of a worktree anew; one that is there stays as it is. */
+export async function restorePointer(path: string, commonDirectory: string): Promise<void> {
+  const directory = await findAdministrativeDirectory(path, commonDirectory);
+  if (directory === null) return;
+  try {
+    await writeFile(join(path, '.git'), `gitdir: ${directory}\n`, { flag: 'wx' });
+  } catch (cause) {
+    if (systemErrorCode(cause) !== 'EEXIST') throw new FailureError('git-failed', {}, { cause });
   }
 }
 

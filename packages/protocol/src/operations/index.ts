@@ -42,6 +42,7 @@ import {
   sessionWait,
 } from './session.ts';
 import { profileList, spawnResult, spawnSubmit } from './spawn.ts';
+import { worktreeCreate, worktreeList, worktreeRemove } from './worktree.ts';
 import { workspaceList, workspaceRegister, workspaceUnregister } from './workspace.ts';
 
 const declared = [
@@ -63,6 +64,9 @@ const declared = [
   gitStatus,
   gitHistory,
   gitDiff,
+  worktreeList,
+  worktreeCreate,
+  worktreeRemove,
   spawnSubmit,
   spawnResult,
   sessionSpawn,

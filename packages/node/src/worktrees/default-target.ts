@@ -1,0 +1,20 @@
+// Where a worktree goes when nobody says: beside the main checkout, never in it, so that nothing of the repository sees it.
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { FailureError } from '@roost/protocol';
+import { systemErrorCode } from '../home/system-error.ts';
+
+/** `<repository>.worktrees/<branch>`, slashes of the branch as dashes. */
+export function defaultTarget(mainRoot: string, branch: string): string {
+  return join(`${mainRoot}.worktrees`, branch.replaceAll('/', '-'));
+}
+
+/** Makes the directory in which such worktrees lie, when it is not there. @throws FailureError: worktree-conflict. */
+export async function makeDefaultParent(target: string): Promise<void> {
+  try {
+    await mkdir(dirname(target));
+  } catch (cause) {
+    if (systemErrorCode(cause) === 'EEXIST') return;
+    throw new FailureError('worktree-conflict', { path: target, why: 'no-parent' }, { cause });
+  }
+}

@@ -1,0 +1,185 @@
+// Brings what was begun with a worktree to its end: after a failure, and at the start of the node for what a crash cut off. Acts on
+// what is there and on nothing else; what evidence cannot decide is kept, and shown to whoever asks for the worktrees.
+import { processStart } from '@roost/keeper/processes';
+import type { KeyedLocks } from '../control/keyed-locks.ts';
+import type { FaultHook } from '../fault-points.ts';
+import type { Log } from '../log.ts';
+import { Deadline } from '../spawn/deadline.ts';
+import type { Store } from '../store/store.ts';
+import { locate } from '../workspaces/locate.ts';
+import { findWorkspaceAt, registerWorkspace } from '../workspaces/workspaces.ts';
+import type { GitWorktrees, WorktreeEntry } from './git-worktrees.ts';
+import { deleteIntent, listIntents, noteProblem, type IntentRow } from './intent-table.ts';
+import { forgetWorkspaceAt } from './manual-worktrees.ts';
+import { planSettlement, type Settlement } from './plan-settlement.ts';
+import type { Reservations } from './reservations.ts';
+import { presence } from './worktree-target.ts';
+
+interface SettlingScene {
+  readonly store: Store;
+  readonly worktrees: GitWorktrees;
+  readonly reservations: Reservations;
+  readonly repositories: KeyedLocks;
+  readonly faults: FaultHook;
+  readonly log: Log;
+}
+
+/** Milliseconds for the questions and small repairs of one of them. */
+const SETTLE_MS = 60_000;
+/** Milliseconds between looks at a git that still runs. */
+const WAIT_MS = 250;
+
+export class Settling {
+  readonly #scene: SettlingScene;
+  readonly #closing = new AbortController();
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(scene: SettlingScene) {
+    this.#scene = scene;
+  }
+
+  /**
+   * Begins with everything that an earlier start left; call it before anybody can ask. Each is held until it is settled, so that
+   * nothing else happens there. What is settled resolves when all are.
+   */
+  begin(): Promise<void> {
+    const all = listIntents(this.#scene.store.sql).map((intent) => this.#afterCrash(intent));
+    this.#work = Promise.all(all).then(() => undefined);
+    return this.#work;
+  }
+
+  /** Ends the waiting. What was not settled is at the next start. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#work;
+  }
+
+  /**
+   * `undo`: whoever asked was told that it failed, so what is whole and clean goes again. `finish`: nobody was told anything, so
+   * what is whole stays. Never throws: what it cannot do is left for the next start.
+   */
+  async settle(intent: IntentRow, wish: 'undo' | 'finish'): Promise<void> {
+    const { store, log } = this.#scene;
+    try {
+      // A second look follows what removes a mere entry.
+      for (let look = 0; look < 2; look += 1) {
+        const { plan, entry } = await this.#look(intent);
+        if (this.#closing.signal.aborted) return;
+        if (await this.#apply(intent, plan, entry, wish)) return;
+      }
+      noteProblem(store.sql, intent.id, 'unknown');
+    } catch (error) {
+      log.warn({ err: error, worktree: intent.target_root }, 'what was begun with a worktree is not settled');
+      this.#noteUnknown(intent);
+    }
+  }
+
+  async #afterCrash(intent: IntentRow): Promise<void> {
+    const { reservations, repositories, log } = this.#scene;
+    const give = reservations.take(intent.target_root);
+    const release = await repositories.acquire([{ key: `repository:${intent.common_directory}` }]);
+    try {
+      while (isRunning(intent) && !this.#closing.signal.aborted) await pause(this.#closing.signal);
+      if (this.#closing.signal.aborted) return;
+      await this.settle(intent, 'finish');
+    } catch (error) {
+      log.error({ err: error }, 'a worktree could not be settled');
+    } finally {
+      release();
+      give();
+    }
+  }
+
+  async #look(intent: IntentRow): Promise<{ plan: Settlement; entry: WorktreeEntry | null }> {
+    const { worktrees } = this.#scene;
+    const deadline = Deadline.in(SETTLE_MS);
+    const root = intent.source_root;
+    const all = await worktrees.list(root, deadline);
+    const entry = all.find(({ path }) => path === intent.target_root) ?? null;
+    const isProven = entry !== null && (await worktrees.isProven(root, entry.path, deadline));
+    const plan = planSettlement(intent, {
+      gitRuns: isRunning(intent),
+      entry,
+      presence: await presence(intent.target_root),
+      isProven,
+    });
+    return { plan, entry };
+  }
+
+  /** true when that was the end of it. */
+  async #apply(
+    intent: IntentRow,
+    plan: Settlement,
+    entry: WorktreeEntry | null,
+    wish: 'undo' | 'finish',
+  ): Promise<boolean> {
+    const { store, worktrees, log } = this.#scene;
+    const deadline = Deadline.in(SETTLE_MS);
+    log.info({ worktree: intent.target_root, act: intent.act, plan }, 'settling a worktree');
+    switch (plan.kind) {
+      case 'drop':
+        deleteIntent(store.sql, intent.id);
+        return true;
+      case 'unregister':
+        store.transact((transaction) => {
+          deleteIntent(transaction.sql, intent.id);
+          forgetWorkspaceAt(transaction, intent.target_root);
+        });
+        return true;
+      case 'forget-entry':
+        if (entry !== null) {
+          await worktrees.keepCommits(intent.source_root, entry, deadline);
+          await worktrees.forget(intent.source_root, entry.path, deadline);
+        }
+        return false;
+      case 'register':
+        if (wish === 'undo') {
+          await worktrees.remove(intent.source_root, intent.target_root, deadline);
+          deleteIntent(store.sql, intent.id);
+        } else await this.#register(intent);
+        return true;
+      case 'restore':
+        if (entry !== null) await worktrees.restore(intent.source_root, entry, deadline);
+        deleteIntent(store.sql, intent.id);
+        return true;
+      case 'keep':
+        noteProblem(store.sql, intent.id, plan.why);
+        return true;
+    }
+  }
+
+  async #register(intent: IntentRow): Promise<void> {
+    const { store } = this.#scene;
+    const location = await locate(intent.target_root);
+    if (location?.directory !== intent.target_root) throw new Error('the worktree cannot be entered');
+    store.transact((transaction) => {
+      deleteIntent(transaction.sql, intent.id);
+      const isThere = findWorkspaceAt(transaction.sql, intent.target_root) !== null;
+      if (!isThere) registerWorkspace(transaction, location, intent.workspace_id ?? undefined);
+    });
+  }
+
+  #noteUnknown(intent: IntentRow): void {
+    try {
+      noteProblem(this.#scene.store.sql, intent.id, 'unknown');
+    } catch (error) {
+      this.#scene.log.warn({ err: error }, 'that could not be stored either');
+    }
+  }
+}
+
+function isRunning({ pid, process_start: start }: IntentRow): boolean {
+  return pid !== null && start !== null && processStart(pid) === start;
+}
+
+function pause(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, WAIT_MS);
+    signal.addEventListener('abort', done);
+  });
+}
