@@ -38,6 +38,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   profile: { summary: 'what can be launched by name', load: () => import('./commands/profile.ts') },
   workspace: { summary: 'register directories', load: () => import('./commands/workspace.ts') },
   files: { summary: 'read and change files of workspaces', load: () => import('./commands/files.ts') },
+  worktree: { summary: 'worktrees for branches', load: () => import('./commands/worktree.ts') },
   controller: { summary: 'who may change things', load: () => import('./commands/controller.ts') },
   token: { summary: 'print the token that clients prove', load: () => import('./commands/token.ts') },
   events: { summary: 'read the event journal', load: () => import('./commands/events.ts') },

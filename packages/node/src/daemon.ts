@@ -7,7 +7,6 @@ import { Admission } from './control/admission.ts';
 import { ControllerLease } from './control/controller-lease.ts';
 import { controllerOperations } from './control/controller-operations.ts';
 import type { Handlers } from './control/handlers.ts';
-import { Slots, WORKSPACE_SLOTS } from './control/slots.ts';
 import { ConnectionServer } from './connection/server.ts';
 import { NO_FAULTS, type FaultHook } from './fault-points.ts';
 import { Journal } from './events/journal.ts';
@@ -188,7 +187,6 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     version,
     paths,
   };
-  const slots = new Slots(WORKSPACE_SLOTS);
   const handlers: Handlers = {
     ...nodeOperations({ ...scene, server: () => server.counters, requestStop }),
     ...controllerOperations(lease),
@@ -213,7 +211,14 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
       source,
     }),
     ...recordOperations({ ...scene, source, removed }),
-    ...spawnOperations({ ...scene, ledger, profiles, source, removed }),
+    ...spawnOperations({
+      ...scene,
+      ledger,
+      profiles,
+      source,
+      removed,
+      selection: { store, worktrees, modes, claims },
+    }),
     ...gitOperations({ store, slots, source }),
     ...laneOperations({ store, screens, output }),
     ...eventOperations(journal),

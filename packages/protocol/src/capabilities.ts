@@ -44,7 +44,7 @@ const TABLE = {
   'acp-control-v1': { summary: 'ACP sessions can be controlled.', offered: false },
   'spawn-spec.defaults-overrides-v1': { summary: 'Spawn specs with profiles and overrides.', offered: true },
   'spawn-spec.profile-revision-v1': { summary: 'A spawn spec names the revision it expects.', offered: true },
-  'worktree-selection-v1': { summary: 'A spawn spec can select a worktree.', offered: false },
+  'worktree-selection-v1': { summary: 'A spawn spec can select a worktree.', offered: true },
   'managed-worktree-lifecycle-v1': { summary: 'Managed worktrees are shown and cleaned up.', offered: false },
   'managed-worktree-spawn-v2': { summary: 'A spawn can allocate a managed worktree.', offered: false },
   'child-environment-profile-v1': { summary: 'Sessions can run with an environment profile.', offered: true },

@@ -31,6 +31,7 @@ const INNER_COMMANDS: Readonly<
     names: ['cat', 'write', 'new', 'mkdir'],
     operands: { cat: workspaceIds, write: workspaceIds, new: workspaceIds, mkdir: workspaceIds },
   },
+  worktree: { names: ['add', 'ls', 'rm'], operands: { ls: workspaceIds, rm: workspaceIds } },
   records: {
     names: ['ls', 'show', 'rename', 'forget', 'resume'],
     operands: { show: recordNames, rename: recordNames, forget: recordNames, resume: recordNames },

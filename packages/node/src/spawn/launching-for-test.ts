@@ -29,6 +29,8 @@ import { Removals } from '../sessions/removals.ts';
 import { spawnSession } from '../sessions/spawn.ts';
 import { openDatabase } from '../store/open-database.ts';
 import { Store } from '../store/store.ts';
+import { GitWorktrees } from '../worktrees/git-worktrees.ts';
+import { NO_CLAIMS, ServiceModes } from '../worktrees/service-mode.ts';
 import { Reservations } from '../worktrees/reservations.ts';
 import { workspaceAround } from '../workspaces/workspaces.ts';
 import { SpawnLedger } from './ledger.ts';
@@ -80,6 +82,12 @@ export class LaunchBench {
       ledger: this.ledger,
       profiles: this.profiles,
       identity: this.identity,
+      selection: {
+        store,
+        worktrees: new GitWorktrees({ environment: environmentOf(home) }),
+        modes: new ServiceModes({}, NO_CLAIMS),
+        claims: NO_CLAIMS,
+      },
     });
     this.workspaceId = store.transact(
       (transaction) => workspaceAround(transaction, { directory: workOf(home), gitRoot: null }).id,

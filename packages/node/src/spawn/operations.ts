@@ -9,6 +9,7 @@ import {
   type Incarnation,
   type Params,
   type SpawnSpec,
+  type WorkspaceId,
 } from '@roost/protocol';
 import { findProvider, runtimeCapabilities } from '@roost/providers';
 import type { Caller, Handlers } from '../control/handlers.ts';
@@ -17,6 +18,7 @@ import { planSession, type LaunchSource } from '../sessions/launch.ts';
 import type { SessionRow } from '../sessions/session-table.ts';
 import { locate, type Location } from '../workspaces/locate.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
+import { selectWorktree, type SelectionScene } from '../worktrees/select-worktree.ts';
 import { Deadline, OVER, tooLate } from './deadline.ts';
 import type { LaunchEntry, SpawnLedger } from './ledger.ts';
 import type { SpawnProfiles } from './profiles.ts';
@@ -24,6 +26,8 @@ import { resolveSpec, type Catalogues, type ResolvedSpec } from './resolve-spec.
 import { startSession, type StartScene } from './start-session.ts';
 
 interface SpawnOperationsScene extends StartScene {
+  /** Of the worktrees that a launch can select. */
+  readonly selection: SelectionScene;
   readonly ledger: SpawnLedger;
   readonly profiles: SpawnProfiles;
   readonly identity: { readonly nodeId: NodeId; readonly incarnation: Incarnation };
@@ -75,7 +79,7 @@ async function launch(
   const told = toldOf(scene, spec, resolved);
   mayUse(caller, SpawnReceipt, told);
 
-  const location = await locateTarget(scene, spec, deadline);
+  const { workspaceId, location } = await locateTarget(scene, spec, deadline);
   const stored: SpawnReceipt[] = [];
   await startSession(scene, {
     launch: planSession(
@@ -92,7 +96,7 @@ async function launch(
     transport: resolved.transport,
     size: resolved.size,
     location,
-    workspaceId: spec.target.workspaceId,
+    workspaceId,
     name: spec.name,
     record: {
       kind: 'new',
@@ -116,17 +120,23 @@ async function launch(
 }
 
 async function locateTarget(
-  { store }: SpawnOperationsScene,
-  { target: { workspaceId } }: SpawnSpec,
+  { store, selection }: SpawnOperationsScene,
+  { target }: SpawnSpec,
   deadline: Deadline,
-): Promise<Location> {
-  const workspace = findWorkspace(store.sql, workspaceId);
+): Promise<{ workspaceId: WorkspaceId; location: Location }> {
+  const { workspaceId: sourceId, worktreeId } = target;
+  const workspace =
+    worktreeId === null
+      ? findWorkspace(store.sql, sourceId)
+      : await deadline.race(selectWorktree(selection, { workspaceId: sourceId, worktreeId }, deadline));
+  if (workspace === OVER) throw tooLate();
+  const workspaceId = worktreeId ?? sourceId;
   if (workspace === null) throw new FailureError('unknown-workspace', { workspaceId });
   const location = await deadline.race(locate(workspace.root));
   if (location === OVER) throw tooLate();
   // A link in the place of the root leads somewhere else.
   if (location?.directory !== workspace.root) throw new FailureError('invalid-directory', { workspaceId });
-  return location;
+  return { workspaceId, location };
 }
 
 /** The receipt as far as it is decided before anything happens. */

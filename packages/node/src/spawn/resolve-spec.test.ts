@@ -129,7 +129,6 @@ describe('a spawn spec', () => {
     ['spawn-target-mismatch', { target: { ...target, nodeId: '00000000000000bb' } }],
     ['unknown-spawn-profile', { profileId: 'missing' }],
     ['spawn-profile-revision-mismatch', { expectedRevision: 'plain-r8' }],
-    ['unsupported-spawn-capability', { target: { ...target, worktreeId: 'other' } }],
     ['unknown-environment-profile', ofReview],
     ['unknown-environment-profile', { overrides: { environmentProfile: set('missing') } }],
     ['unknown-bundle', { ...ofReview, overrides: { environmentProfile: clear } }],
@@ -156,10 +155,6 @@ describe('a spawn spec', () => {
         (spec) => (spec.target = { ...(spec.target as object), nodeId: '00000000000000bb' }),
       ],
       ['spawn-profile-revision-mismatch', (spec) => (spec.expectedRevision = 'other')],
-      [
-        'unsupported-spawn-capability',
-        (spec) => (spec.target = { ...(spec.target as object), worktreeId: 'other' }),
-      ],
       ['unknown-environment-profile', (spec) => override(spec, 'environmentProfile', 'missing')],
       ['unknown-bundle', (spec) => override(spec, 'bundle', 'missing')],
       ['unknown-context-pack', (spec) => override(spec, 'context', 'missing')],

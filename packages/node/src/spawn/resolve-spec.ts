@@ -66,9 +66,6 @@ export function resolveSpec(spec: SpawnSpec, facts: SpecFacts): Resolution {
   const bundleId = merged(overrides.bundle, profile.bundle ?? null, null);
   const contextId = merged(overrides.context, profile.context ?? null, null);
 
-  if (target.worktreeId !== null) {
-    return refused('unsupported-spawn-capability', { worktreeId: target.worktreeId });
-  }
   const { environmentProfiles, bundles, contexts } = facts.catalogues;
   const environmentProfile = chosen(environmentProfiles, environmentId.value);
   if (environmentProfile === undefined) {

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   FAILURE_SENTENCES,
   FailureError,
+  OFFERED_CAPABILITIES,
   WorkspaceId,
   type Failure,
   type FailureCode,
@@ -192,6 +193,64 @@ describe('a worktree by hand', () => {
     expect((await refusal(create({ branch: 'x' }))).code).toBe('controller-required');
     expect((await refusal(remove(place('x')))).code).toBe('controller-required');
     expect(existsSync(place('repo.worktrees'))).toBe(false);
+  });
+});
+
+describe('a launch that selects a worktree', () => {
+  const launch = (worktreeId: string | null, key: string) =>
+    client.call('spawn.submit', {
+      target: { nodeId: daemon.identity.nodeId, workspaceId: source, worktreeId },
+      profileId: 'shell',
+      expectedRevision: 'r1',
+      deadlineMs: 60_000,
+      idempotencyKey: key,
+    });
+  beforeEach(() => {
+    const profiles = join(home.path, 'profiles', 'spawn');
+    mkdirSync(profiles, { recursive: true, mode: 0o700 });
+    writeFileSync(join(profiles, 'shell.json'), JSON.stringify({ provider: 'shell', revision: 'r1' }));
+  });
+
+  it('runs there, as a session of that workspace', async () => {
+    const { workspace } = await create({ branch: 'one' });
+    const receipt = await launch(workspace.id, 'k1');
+    expect(receipt).toMatchObject({
+      target: { workspaceId: source, worktreeId: workspace.id },
+      session: { workspaceId: workspace.id },
+    });
+    const { sessions } = await client.call('session.list', {});
+    expect(sessions.map(({ directory }) => directory)).toEqual([workspace.root]);
+    expect((await list()).worktrees[1]?.sessions).toEqual([
+      { sessionId: receipt.session.sessionId, name: receipt.name },
+    ]);
+  });
+
+  it('is refused what is no worktree of that repository', async () => {
+    mkdirSync(place('other'));
+    await client.call('workspace.register', {
+      root: place('other'),
+      workspaceId: WorkspaceId.parse('other'),
+    });
+    const why = async (id: string) => (await refusal(launch(id, id))).details?.why;
+    expect(await why('other')).toBe('not-listed');
+    expect(await why('source')).toBe('main-worktree');
+    expect((await refusal(launch('absent', 'absent'))).code).toBe('unknown-workspace');
+    expect((await client.call('session.list', { includeEnded: true })).sessions).toEqual([]);
+  });
+
+  it('needs the capability for it', async () => {
+    const peer = await TestClient.connect(daemon.socket, {
+      capabilities: OFFERED_CAPABILITIES.filter((one) => one !== 'worktree-selection-v1'),
+    });
+    const asked = peer.call('spawn.submit', {
+      target: { nodeId: daemon.identity.nodeId, workspaceId: source, worktreeId: 'one' },
+      profileId: 'shell',
+      expectedRevision: 'r1',
+      deadlineMs: 60_000,
+      idempotencyKey: 'k',
+    });
+    expect((await refusal(asked)).code).toBe('unsupported-capability');
+    peer.close();
   });
 });
 

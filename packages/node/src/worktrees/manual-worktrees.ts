@@ -59,8 +59,8 @@ export class ManualWorktrees {
     claims.requireUnclaimed({ workspaceId: asked.workspaceId, root: asked.targetRoot });
     const source = this.#source(asked.sourceWorkspaceId);
     const deadline = Deadline.in(asked.deadlineMs);
-    return this.#inRepository(source, deadline, async (common) => {
-      const target = await this.#target(source, asked, deadline);
+    return this.#inRepository(source, deadline, async ({ common, main }) => {
+      const target = await this.#target(main, asked);
       const give = this.#scene.reservations.take(target);
       try {
         await this.#requireSettled(target);
@@ -69,13 +69,13 @@ export class ManualWorktrees {
         // The workspace of a worktree that was deleted by hand goes on with the new one.
         const isSame = asked.workspaceId === undefined || asked.workspaceId === stale?.id;
         if (stale === null || !isSame) requireRegistrable(store.sql, target, asked.workspaceId);
-        const recoveryRefs = await this.#giveWay(source, target, asked, deadline);
+        const recoveryRefs = await this.#giveWay(main, target, asked, deadline);
         const branch = await this.#branch(source, asked, deadline);
         const intent = store.transact(({ sql }) =>
           insertIntent(sql, {
             act: 'create',
             source_workspace_id: source.id,
-            source_root: source.root,
+            source_root: main,
             common_directory: common,
             target_root: target,
             workspace_id: asked.workspaceId ?? null,
@@ -83,7 +83,7 @@ export class ManualWorktrees {
             head: 'create' in branch ? branch.commit : null,
           }),
         );
-        const { entry, workspace } = await this.#make(source, intent, branch, deadline);
+        const { entry, workspace } = await this.#make(intent, branch, deadline);
         return { worktree: worktreeView(store.sql, entry, [], null), workspace, recoveryRefs };
       } finally {
         give();
@@ -98,26 +98,26 @@ export class ManualWorktrees {
     claims.requireUnclaimed({ workspaceId: asked.sourceWorkspaceId, root: asked.targetRoot });
     const source = this.#source(asked.sourceWorkspaceId);
     const deadline = Deadline.in(REMOVE_MS);
-    return this.#inRepository(source, deadline, async (common) => {
+    return this.#inRepository(source, deadline, async ({ common, main }) => {
       const target = (await canonicalTarget(asked.targetRoot)) ?? asked.targetRoot;
       claims.requireUnclaimed({ root: target });
       const give = this.#scene.reservations.take(target);
       try {
         await this.#requireSettled(target);
         const mayDiscard = () => asked.discardIgnored;
-        const gone = await this.#goneEntry(source, target, deadline);
+        const gone = await this.#goneEntry(main, target, deadline);
         // What protects it for good is told before what will pass.
-        if (gone === null) await worktrees.identify(source.root, target, deadline);
+        if (gone === null) await worktrees.identify(main, target, deadline);
         this.#requireUnused(target);
-        const checked = gone ?? (await worktrees.requireClean(source.root, target, deadline, { mayDiscard }));
-        const recoveryRefs = await worktrees.keepCommits(source.root, checked, deadline);
+        const checked = gone ?? (await worktrees.requireClean(main, target, deadline, { mayDiscard }));
+        const recoveryRefs = await worktrees.keepCommits(main, checked, deadline);
         await this.#scene.faults('worktree-remove:kept');
         const workspace = findWorkspaceAt(store.sql, target);
         const intent = store.transact(({ sql }) =>
           insertIntent(sql, {
             act: 'remove',
             source_workspace_id: source.id,
-            source_root: source.root,
+            source_root: main,
             common_directory: common,
             target_root: target,
             workspace_id: workspace?.id ?? null,
@@ -128,9 +128,9 @@ export class ManualWorktrees {
         await this.#scene.faults('worktree-remove:intended');
         try {
           const started = this.#noting(intent);
-          if (gone !== null) await worktrees.forget(source.root, target, deadline);
+          if (gone !== null) await worktrees.forget(main, target, deadline);
           else
-            await worktrees.remove(source.root, target, deadline, {
+            await worktrees.remove(main, target, deadline, {
               mayDiscard,
               head: checked.head,
               started,
@@ -152,7 +152,6 @@ export class ManualWorktrees {
   }
 
   async #make(
-    source: Workspace,
     intent: IntentRow,
     branch: WorktreeBranch,
     deadline: Deadline,
@@ -160,7 +159,7 @@ export class ManualWorktrees {
     const { store, worktrees, settling, faults } = this.#scene;
     await faults('worktree-create:intended');
     try {
-      const entry = await worktrees.add(source.root, intent.target_root, branch, deadline, {
+      const entry = await worktrees.add(intent.source_root, intent.target_root, branch, deadline, {
         started: this.#noting(intent),
       });
       await faults('worktree-create:added');
@@ -184,32 +183,33 @@ export class ManualWorktrees {
     return workspace;
   }
 
+  /**
+   * Runs the act alone in its repository. `main` is the main checkout (or the bare repository): git is asked there, because any
+   * other worktree may go; its workspace's mode counts for all of them.
+   */
   async #inRepository<T>(
     source: Workspace,
     deadline: Deadline,
-    act: (common: string) => Promise<T>,
+    act: (repository: { readonly common: string; readonly main: string }) => Promise<T>,
   ): Promise<T> {
-    const common = await this.#scene.worktrees.commonDirectory(source.root, deadline);
-    const release = await this.#scene.repositories.acquire([{ key: `repository:${common}` }]);
+    const { store, worktrees, repositories, modes } = this.#scene;
+    const common = await worktrees.commonDirectory(source.root, deadline);
+    const release = await repositories.acquire([{ key: `repository:${common}` }]);
     try {
       if (deadline.hasPassed()) throw new FailureError('git-timed-out');
-      return await act(common);
+      const main = (await worktrees.list(source.root, deadline))[0]?.path;
+      if (main === undefined) throw new FailureError('not-git-repository');
+      const above = findWorkspaceAt(store.sql, main);
+      if (above !== null) modes.requireManual(above.id);
+      return await act({ common, main });
     } finally {
       release();
     }
   }
 
-  async #target(
-    source: Workspace,
-    { targetRoot, branch }: Params<'worktree.create'>,
-    deadline: Deadline,
-  ): Promise<string> {
-    let target = targetRoot;
-    if (target === undefined) {
-      const [main] = await this.#scene.worktrees.list(source.root, deadline);
-      target = defaultTarget(main?.path ?? source.root, branch);
-      await makeDefaultParent(target);
-    }
+  async #target(main: string, { targetRoot, branch }: Params<'worktree.create'>): Promise<string> {
+    const target = targetRoot ?? defaultTarget(main, branch);
+    if (targetRoot === undefined) await makeDefaultParent(target);
     const path = await canonicalTarget(target);
     if (path === null) throw new FailureError('worktree-conflict', { path: target, why: 'no-parent' });
     this.#scene.claims.requireUnclaimed({ root: path });
@@ -234,26 +234,26 @@ export class ManualWorktrees {
    * mounted looks the same otherwise.
    */
   async #giveWay(
-    source: Workspace,
+    main: string,
     target: string,
     { branch, adopt }: Params<'worktree.create'>,
     deadline: Deadline,
   ): Promise<string[]> {
     const { worktrees } = this.#scene;
     const refs: string[] = [];
-    for (const entry of await worktrees.list(source.root, deadline)) {
+    for (const entry of await worktrees.list(main, deadline)) {
       const stands = entry.path === target || (adopt && entry.branch === branch);
       if (entry.isMain || !stands || (await presence(entry.path)) !== 'absent') continue;
       if ((await canonicalTarget(entry.path)) !== entry.path) continue;
-      refs.push(...(await worktrees.keepCommits(source.root, entry, deadline)));
-      await worktrees.forget(source.root, entry.path, deadline);
+      refs.push(...(await worktrees.keepCommits(main, entry, deadline)));
+      await worktrees.forget(main, entry.path, deadline);
     }
     return refs;
   }
 
   /** The entry of a worktree whose directory was deleted by hand; null when it is there, or git knows of none. */
-  async #goneEntry(source: Workspace, target: string, deadline: Deadline): Promise<WorktreeEntry | null> {
-    const all = await this.#scene.worktrees.list(source.root, deadline);
+  async #goneEntry(main: string, target: string, deadline: Deadline): Promise<WorktreeEntry | null> {
+    const all = await this.#scene.worktrees.list(main, deadline);
     const entry = all.find(({ path }) => path === target);
     if (entry === undefined || entry.isMain || entry.isBare) return null;
     if (entry.locked !== null || (await presence(target)) !== 'absent') return null;
