@@ -75,12 +75,18 @@ function openOutput(home: string): number {
   }
 }
 
+/**
+ * Threads of the node for files: the four things that may be under way in workspaces at once can all hang in a file system that is
+ * gone, and the node still needs some of its own. It can be told to a process before it starts only.
+ */
+const FILE_THREADS = '8';
+
 /** The caller's environment without the mark of its own session. */
 export function nodeEnvironment(
   env: Readonly<Record<string, string | undefined>>,
 ): Record<string, string | undefined> {
   const kept = Object.entries(env).filter(([name]) => name !== SESSION_MARK);
-  return { ...Object.fromEntries(kept), ROOST_PROCESS: 'node' };
+  return { UV_THREADPOOL_SIZE: FILE_THREADS, ...Object.fromEntries(kept), ROOST_PROCESS: 'node' };
 }
 
 /** A node that dies before it wrote its line closes the pipe. */
