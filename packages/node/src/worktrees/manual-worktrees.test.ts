@@ -11,6 +11,7 @@ import {
   type ParamsInput,
 } from '@roost/protocol';
 import type { Daemon } from '../daemon.ts';
+import type { FaultHook } from '../fault-points.ts';
 import { startTestNode, TestClient, TestHome } from '../node-for-test.ts';
 import { hashTree, TestRepository } from './repository-for-test.ts';
 
@@ -33,8 +34,9 @@ afterEach(async () => {
   repository.remove();
 });
 
-async function start() {
-  daemon = await startTestNode(home, { environment: { ...repository.environment, SHELL: '/bin/sh' } });
+async function start(faults: FaultHook = () => undefined) {
+  const environment = { ...repository.environment, SHELL: '/bin/sh' };
+  daemon = await startTestNode(home, { environment, faults });
   client = await TestClient.connect(daemon.socket);
 }
 const place = (name: string) => repository.place(name);
@@ -182,6 +184,18 @@ describe('a worktree by hand', () => {
       expect(await refusal(client.call('worktree.remove', removal))).toMatchObject(expected);
     }
     expect((await list()).mode).toBe('off');
+  });
+
+  it('that could not be registered is taken away again; its branch stays', async () => {
+    client.close();
+    await daemon.stop();
+    await start((point) => {
+      if (point === 'worktree-create:added') throw new FailureError('storage-failed');
+    });
+    expect((await refusal(create({ branch: 'one', targetRoot: place('one') }))).code).toBe('storage-failed');
+    expect([existsSync(place('one')), repository.worktrees()]).toEqual([false, [repository.root]]);
+    expect((await list()).recoveries).toEqual([]);
+    expect(repository.try(['show-ref', '--verify', '--quiet', 'refs/heads/one'])).toBe(0);
   });
 
   it('is not made for an observer, nor without the lease', async () => {
