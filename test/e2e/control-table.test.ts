@@ -4,12 +4,15 @@ import { connectNode, nodeSocketPath, type NodeConnection } from '@roost/client'
 import { addressOf, FailureError, OPERATIONS, type OperationName, type Role } from '@roost/protocol';
 import { RoostHome } from '../support/roost-home.ts';
 import { spawnCommand } from '../support/node-client.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const ALL = Object.keys(OPERATIONS) as OperationName[];
 const withAccess = (access: string) => ALL.filter((name) => OPERATIONS[name].access === access);
 
 /** Well-formed parameters, so that nothing but the role and the lease can be the reason of a refusal. */
 type Samples = Record<string, Record<string, unknown>>;
+
+const SAMPLE_SIZE = { columns: 20, rows: 10 };
 
 describe('over the wire', () => {
   let roost: RoostHome;
@@ -56,6 +59,12 @@ describe('over the wire', () => {
     observer = await connect('observer', 'observer');
     const session = await spawnCommand(holder, roost.work, ['sh', '-c', 'cat; sleep 600'], { name: 'job' });
     const address = addressOf(session);
+    // As the samples leave it, so that none of them changes anything that is told later.
+    await holder.request('session.resize', { ...address, size: SAMPLE_SIZE });
+    await waitFor('the session to have that size', async () => {
+      const { sessions } = await observer.request('node.snapshot', {});
+      return sessions.some(({ status, size }) => status === 'running' && size?.rows === SAMPLE_SIZE.rows);
+    });
     const recordId = '00000000000000b1';
     const text = { ...address, text: 'x' };
     const file = { workspaceId: session.workspaceId, path: 'made' };
@@ -72,7 +81,7 @@ describe('over the wire', () => {
       'session.paste': text,
       'session.sendBytes': { ...address, base64: 'eA==' },
       'session.sendKey': { ...address, key: 'enter' },
-      'session.resize': { ...address, size: { columns: 20, rows: 10 } },
+      'session.resize': { ...address, size: SAMPLE_SIZE },
       'session.interrupt': address,
       'session.stop': { ...address, force: true },
       'session.remove': address,
