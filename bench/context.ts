@@ -23,6 +23,8 @@ export interface Scale {
   readonly snapshots: number;
   readonly fanOutEvents: number;
   readonly interrupts: number;
+  readonly gitFiles: number;
+  readonly gitReads: number;
 }
 
 const MB = 1_000_000;
@@ -47,6 +49,8 @@ export const FULL: Scale = {
   snapshots: 1000,
   fanOutEvents: 100_000,
   interrupts: 500,
+  gitFiles: 100_000,
+  gitReads: 30,
 };
 
 /** Enough to see that everything works; its numbers mean little. */
@@ -70,6 +74,8 @@ export const QUICK: Scale = {
   snapshots: 50,
   fanOutEvents: 5_000,
   interrupts: 20,
+  gitFiles: 2_000,
+  gitReads: 3,
 };
 
 /** What a section works with. Subjects are freshly prepared when it starts, and torn down with all sessions after it. */

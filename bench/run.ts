@@ -16,6 +16,7 @@ import type { SectionResult } from './result.ts';
 import { measureAttach } from './sections/attach.ts';
 import { measureEcho } from './sections/echo.ts';
 import { measureEventFanOut } from './sections/event-fan-out.ts';
+import { measureGit } from './sections/git.ts';
 import { measureInterrupt } from './sections/interrupt.ts';
 import { measureMemory } from './sections/memory.ts';
 import { measureRestart } from './sections/restart.ts';
@@ -30,7 +31,7 @@ import { TmuxSubject } from './subjects/tmux.ts';
 const USAGE = `Usage: npm run bench -- [--quick] [--only a,b] [--out DIR]
   --quick     small sizes, under a minute: shows that it works, its numbers mean little
   --only IDS  some sections: a throughput, b echo, c start, d memory, e node restart, f attach,
-              g snapshot, h event fan-out, i interrupt
+              g snapshot, h event fan-out, i interrupt, j git
   --out DIR   where RESULTS.md and results.json go; a full run writes them to bench/, others to standard output
 `;
 
@@ -44,6 +45,7 @@ const SECTIONS: Readonly<Record<string, (context: Context) => Promise<SectionRes
   g: measureSnapshot,
   h: measureEventFanOut,
   i: measureInterrupt,
+  j: measureGit,
 };
 
 async function main(): Promise<number> {

@@ -24,6 +24,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   ls: { summary: 'list sessions', load: () => import('./commands/ls.ts') },
   attach: { summary: 'bring a session to this terminal', load: () => import('./commands/attach.ts') },
   logs: { summary: 'print what a session wrote', load: () => import('./commands/logs.ts') },
+  diff: { summary: 'what a session changed', load: () => import('./commands/diff.ts') },
   prompt: {
     summary: 'give an agent a prompt, and hear how far it came',
     load: () => import('./commands/prompt.ts'),
@@ -37,6 +38,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   records: { summary: 'what can be resumed', load: () => import('./commands/records.ts') },
   profile: { summary: 'what can be launched by name', load: () => import('./commands/profile.ts') },
   workspace: { summary: 'register directories', load: () => import('./commands/workspace.ts') },
+  git: { summary: 'status, history and changes of workspaces', load: () => import('./commands/git.ts') },
   files: { summary: 'read and change files of workspaces', load: () => import('./commands/files.ts') },
   worktree: { summary: 'worktrees for branches', load: () => import('./commands/worktree.ts') },
   controller: { summary: 'who may change things', load: () => import('./commands/controller.ts') },

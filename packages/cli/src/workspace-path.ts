@@ -18,12 +18,31 @@ export async function readWorkspacePath(
   if (second !== undefined) {
     return { workspaceId: WorkspaceId.parse(readWorkspaceId(first)), path: readRepositoryPath(second) };
   }
+  const { here, workspace } = await findWorkspaceHere(context, 'name one before the path');
+  return { workspaceId: workspace.id, path: pathFromHere(here, first, workspace) };
+}
+
+/** The one that is named, else the registered one around the current directory. */
+export async function readWorkspace(
+  context: CommandContext,
+  named: string | undefined,
+): Promise<WorkspaceId> {
+  if (named !== undefined) return WorkspaceId.parse(readWorkspaceId(named));
+  return (await findWorkspaceHere(context, 'name one')).workspace.id;
+}
+
+/** From the root of the workspace, as far as it is named; a slash at its end, and `.` for all of it, are understood. */
+export function readOptionalPath(text: string | undefined): { readonly path?: RepositoryPath } {
+  const plain = text?.replace(/^(?:\.\/)+/, '').replace(/(.)\/+$/, '$1');
+  return plain === undefined || plain === '.' ? {} : { path: readRepositoryPath(plain) };
+}
+
+async function findWorkspaceHere(context: CommandContext, advice: string) {
   const here = canonicalDirectory(context.terminal.directory);
   const { workspaces } = await (await context.node()).request('workspace.list', {});
   const workspace = deepestAround(here, workspaces);
-  if (workspace === undefined)
-    throw new UsageError('no workspace is registered around here; name one before the path');
-  return { workspaceId: workspace.id, path: pathFromHere(here, first, workspace) };
+  if (workspace === undefined) throw new UsageError(`no workspace is registered around here; ${advice}`);
+  return { here, workspace };
 }
 
 function pathFromHere(

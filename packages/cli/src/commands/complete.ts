@@ -10,6 +10,7 @@ type Kind = 'session' | 'sessions' | 'record' | 'provider' | 'operation' | 'shel
 const OPERANDS: Readonly<Record<string, Kind>> = {
   attach: 'session',
   logs: 'session',
+  diff: 'session',
   prompt: 'session',
   send: 'session',
   interrupt: 'session',
@@ -35,6 +36,10 @@ const INNER_COMMANDS: Readonly<
   records: {
     names: ['ls', 'show', 'rename', 'forget', 'resume'],
     operands: { show: recordNames, rename: recordNames, forget: recordNames, resume: recordNames },
+  },
+  git: {
+    names: ['status', 'log', 'diff'],
+    operands: { status: workspaceIds, log: workspaceIds, diff: workspaceIds },
   },
   profile: { names: ['ls', 'show'], operands: { show: profileIds } },
   controller: { names: ['show', 'hold', 'break'], operands: {} },
@@ -82,7 +87,7 @@ async function findCandidates(context: CommandContext, words: readonly string[])
   switch (kind) {
     case 'session':
     case 'sessions':
-      return sessionNames(context, name === 'rm' || name === 'logs');
+      return sessionNames(context, ['rm', 'logs', 'diff'].includes(name));
     case 'provider':
       return providerIds(context);
     case 'record':
