@@ -155,6 +155,7 @@ describe('capabilities', () => {
     const lacking = (name: OperationName, params: unknown) => none.lacks(OPERATIONS[name].params, params);
     used.add(lacking('node.snapshot', { changedAfter: 1 }));
     used.add(lacking('workspace.readFile', { path: 'a' }));
+    used.add(lacking('spawn.submit', { target: { worktreeId: 'w' } }));
     for (const capability of OFFERED_CAPABILITIES) {
       const inSchemas = [
         'compatibility.metadata',

@@ -283,7 +283,7 @@ export class ManualWorktrees {
   }
 }
 
-export function sessionsIn({ sql }: Pick<Store, 'sql'>, directory: string): SessionRow[] {
+function sessionsIn({ sql }: Pick<Store, 'sql'>, directory: string): SessionRow[] {
   return listSessions(sql, false, -1).filter((row) => isWithin(row.directory, directory));
 }
 
