@@ -139,6 +139,28 @@ const HINTS: Readonly<Record<FailureCode, Hint>> = {
   'no-working-tree': 'it is a bare repository; use one of its worktrees',
   'invalid-revision': 'roost git log   lists commits',
   'session-base-unknown': 'roost git diff   shows what is not committed yet',
+  'unknown-worktree-profile': 'roost worktree profiles   lists them',
+  'worktree-profile-revision-mismatch': 'roost worktree profiles   shows the current ones; then try again',
+  'worktree-profile-unusable': (details) => text(details, 'reason') ?? 'roost worktree profiles   tells why',
+  'unknown-worktree-lease': 'roost worktree leases   lists them',
+  'worktrees-exhausted': 'roost worktree leases   lists them; roost worktree rm LEASE   takes one away',
+  'worktree-ports-exhausted': 'roost worktree leases   lists them; roost worktree rm LEASE   frees its ports',
+  'worktree-managed': (details) => {
+    const leaseId = text(details, 'leaseId') ?? 'LEASE';
+    return `roost run PROVIDER --worktree-lease ${leaseId}   launches into it; roost worktree rm ${leaseId}   takes it away`;
+  },
+  'worktree-setup-failed': (details) =>
+    `roost worktree resolve ${text(details, 'leaseId') ?? 'LEASE'}   shows its output, and what can be done`,
+  'worktree-teardown-failed': (details) =>
+    `roost worktree resolve ${text(details, 'leaseId') ?? 'LEASE'}   shows its output, and what can be done`,
+  'worktree-choice-refused': (details) => {
+    const choices = details.choices;
+    return Array.isArray(choices) && choices.length > 0
+      ? `possible: ${choices.join(', ')}`
+      : 'nothing can be decided about it now';
+  },
+  'worktree-missing': 'roost worktree resolve LEASE   shows what is known',
+  'worktree-not-owned': 'roost worktree resolve LEASE   shows what is there, and what can be done',
   'worktree-conflict': (details) => {
     const why = text(details, 'why');
     if (why === 'no-parent') return 'the directory above it is not there; choose another with --path DIR';
@@ -153,7 +175,12 @@ const HINTS: Readonly<Record<FailureCode, Hint>> = {
     return `${reason === undefined || reason === '' ? '' : `${reason}; `}git worktree unlock PATH   unlocks it`;
   },
   'worktree-in-use': 'roost ls   shows its sessions; roost stop NAME   ends one',
-  'worktree-recovery-required': 'roost worktree ls   shows it; git status   there tells more',
+  'worktree-recovery-required': (details) => {
+    const leaseId = text(details, 'leaseId');
+    return leaseId === undefined
+      ? 'roost worktree ls   shows it; git status   there tells more'
+      : `roost worktree resolve ${leaseId}   shows what is known, and what can be done`;
+  },
   'worktree-changing': 'try again in a moment; roost worktree ls   shows it',
   'worktree-service-mode': (details) => `the workspace is set to ${text(details, 'mode') ?? 'another mode'}`,
   'branch-exists': (details) => {
@@ -204,6 +231,7 @@ const SUBJECTS = [
   'path',
   'root',
   'workspaceId',
+  'leaseId',
   'operation',
 ];
 

@@ -15,7 +15,9 @@ export async function* followState(
   while (!signal.aborted) {
     const snapshot = await takeSnapshot(options);
     if (snapshot === null) return;
-    const state = stateAt({ ...snapshot, spawnProfiles: snapshot.launchInventory.spawnProfiles ?? [] });
+    const { spawnProfiles = [], worktreeProfiles = [] } = snapshot.launchInventory;
+    const { worktrees = [] } = snapshot;
+    const state = stateAt({ ...snapshot, spawnProfiles, worktreeProfiles, worktrees });
     yield state;
     // Whatever was last in the journal, this start of the node wrote it: its first event is its own start.
     const after = { sequence: snapshot.sequence, incarnation: snapshot.incarnation };

@@ -21,6 +21,10 @@ import { acquireHomeLock } from './home/lock.ts';
 import { nodeToken } from './home/token.ts';
 import type { KeeperEvents } from './keepers/keeper-link.ts';
 import { KeeperPool } from './keepers/keeper-pool.ts';
+import { ManagedWorktrees } from './managed-worktrees/managed-worktrees.ts';
+import { managedClaims } from './managed-worktrees/reservations.ts';
+import { managedWorktreeOperations } from './managed-worktrees/operations.ts';
+import { WorktreeProfiles } from './managed-worktrees/worktree-profiles.ts';
 import { openLog, type Log } from './log.ts';
 import { beginIncarnation, endIncarnation, type NodeIdentity } from './node-identity.ts';
 import { nodeOperations } from './node-operations.ts';
@@ -41,10 +45,11 @@ import { reconcileRecords } from './records/reconcile-records.ts';
 import { RecordRetention } from './records/retention.ts';
 import { openDatabase } from './store/open-database.ts';
 import { Store } from './store/store.ts';
+import { GitCalls } from './worktrees/git-calls.ts';
 import { GitWorktrees } from './worktrees/git-worktrees.ts';
 import { worktreeOperations } from './worktrees/operations.ts';
 import { Reservations } from './worktrees/reservations.ts';
-import { NO_CLAIMS, ServiceModes } from './worktrees/service-mode.ts';
+import { ServiceModes } from './worktrees/service-mode.ts';
 import { Settling } from './worktrees/settling.ts';
 import { workspaceOperations } from './workspaces/workspaces.ts';
 
@@ -159,6 +164,8 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
   const removed = () => void removals.clean();
   const profiles = new SpawnProfiles({ directory: paths.spawnProfiles, store, log });
   undo.push(() => profiles.close());
+  const worktreeProfiles = new WorktreeProfiles({ directory: paths.worktreeProfiles, store, log });
+  undo.push(() => worktreeProfiles.close());
   const retention = new RecordRetention({ store, policy: config.records, log, onRemoved: removed });
   const ledger = new SpawnLedger({ store, keepers, lifecycle, removed, log });
   undo.push(() => ledger.close());
@@ -170,7 +177,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
   const slots = new Slots(WORKSPACE_SLOTS);
   const worktrees = new GitWorktrees({ environment: options.environment });
   const repositories = new KeyedLocks();
-  const claims = NO_CLAIMS;
+  const claims = managedClaims(store, worktreeProfiles);
   const modes = new ServiceModes(config.worktrees, claims);
   const settling = new Settling({ store, worktrees, reservations, repositories, faults, log });
   void settling.begin();
@@ -187,10 +194,35 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     version,
     paths,
   };
+  const managed = new ManagedWorktrees(
+    {
+      store,
+      log,
+      profiles: worktreeProfiles,
+      worktrees,
+      git: new GitCalls({ environment: options.environment }),
+      source: { environment: options.environment },
+      home: paths.home,
+      ports: config.worktreePorts,
+      modes,
+      removals,
+      locks: new KeyedLocks(),
+      repositories,
+      reached: faults,
+    },
+    { ...scene, profiles, source, removed },
+  );
+  undo.push(() => managed.close());
   const handlers: Handlers = {
     ...nodeOperations({ ...scene, server: () => server.counters, requestStop }),
     ...controllerOperations(lease),
-    ...snapshotOperations({ ...scene, lease, profiles, providers: new ProviderCatalog(options.environment) }),
+    ...snapshotOperations({
+      ...scene,
+      lease,
+      profiles,
+      worktreeProfiles,
+      providers: new ProviderCatalog(options.environment),
+    }),
     ...worktreeOperations({
       store,
       worktrees,
@@ -220,6 +252,13 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
       selection: { store, worktrees, modes, claims },
     }),
     ...gitOperations({ store, slots, source }),
+    ...managedWorktreeOperations({
+      ...scene,
+      ledger,
+      managed,
+      worktreeProfiles,
+      userHome: options.environment.HOME,
+    }),
     ...laneOperations({ store, screens, output }),
     ...eventOperations(journal),
   };
@@ -244,6 +283,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
   // It may serve one of two places already.
   undo.push(endService);
   await server.start();
+  managed.start();
   log.info({ socket: paths.socket }, 'node serves');
 
   keepers.prewarm();
@@ -263,6 +303,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     log.info('node stops');
     clearInterval(pruning);
     await endService();
+    await managed.close();
     screens.close();
     lifecycle.close();
     outcomes.close();
@@ -270,6 +311,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     await settling.close();
     ledger.close();
     profiles.close();
+    worktreeProfiles.close();
     output.close();
     await keepers.close(KEEPER_START_MS);
     try {

@@ -50,6 +50,26 @@ export const PROFILE_ID_BYTES_MAX = 64;
 export const REVISION_BYTES_MAX = 128;
 /** Spawn profiles of a node. */
 export const SPAWN_PROFILES_MAX = 64;
+/** Worktree profiles of a node: the list of them fits into every snapshot. */
+export const WORKTREE_PROFILES_MAX = 64;
+/** Managed worktrees that are not removed yet, and as many removed ones that are remembered. */
+export const WORKTREE_LEASES_MAX = 128;
+/** Milliseconds that one set-up or tear-down command may take: at most, and when the profile names none. */
+export const WORKTREE_COMMAND_MS_MAX = 600_000;
+export const WORKTREE_COMMAND_MS_DEFAULT = 120_000;
+/** Set-up or tear-down commands of one profile. */
+export const WORKTREE_COMMANDS_MAX = 16;
+/** Bytes kept of the output of one set-up or tear-down, the last ones: that is where the fault is told. */
+export const WORKTREE_OUTPUT_BYTES_MAX = 16 * 1024;
+/** Paths that a profile lets be copied into a new worktree; each is a file or a directory. */
+export const WORKTREE_COPY_PATHS_MAX = 64;
+/** Files and bytes that one copying may take: settings, not dependencies. */
+export const WORKTREE_COPY_FILES_MAX = 1_000;
+export const WORKTREE_COPY_BYTES_MAX = 64 * 1024 * 1024;
+/** Ports of one managed worktree. */
+export const WORKTREE_PORTS_MAX = 100;
+/** Bytes (UTF-8) of a branch name: longer ones do not fit into a file name beside git's own suffix. */
+export const BRANCH_BYTES_MAX = 240;
 /** Capabilities that one spawn spec may require. */
 export const REQUIRED_CAPABILITIES_MAX = 16;
 /** Bytes (UTF-8) of an initial prompt. */

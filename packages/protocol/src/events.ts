@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { lazySchema } from './lazy-schema.ts';
 import { gatedWhole, ProviderId } from './gates.ts';
 import { ControllerState } from './controller.ts';
-import { Incarnation, RecordId, SessionId, WorkspaceId } from './ids.ts';
+import { Incarnation, LeaseId, RecordId, SessionId, WorkspaceId } from './ids.ts';
+import { WorktreeLease, WorktreeProfileSummary } from './managed-worktree.ts';
 import { SessionRecord } from './session-record.ts';
 import { Session } from './session.ts';
 import { SpawnProfileSummary } from './spawn-spec.ts';
@@ -30,6 +31,20 @@ export const EventBody = lazySchema(() =>
     gatedWhole(
       'spawn-spec.defaults-overrides-v1',
       z.object({ kind: z.literal('spawn-profiles-changed'), profiles: z.array(SpawnProfileSummary) }),
+    ),
+    gatedWhole(
+      'managed-worktree-lifecycle-v1',
+      z.object({ kind: z.literal('worktree-profiles-changed'), profiles: z.array(WorktreeProfileSummary) }),
+    ),
+    /** A managed worktree came to be or changed; one that is removed tells so by its state, and is listed no more. */
+    gatedWhole(
+      'managed-worktree-lifecycle-v1',
+      z.object({ kind: z.literal('worktree-changed'), lease: WorktreeLease }),
+    ),
+    /** Its making failed, and nothing of it is left. */
+    gatedWhole(
+      'managed-worktree-lifecycle-v1',
+      z.object({ kind: z.literal('worktree-removed'), leaseId: LeaseId }),
     ),
   ]),
 );

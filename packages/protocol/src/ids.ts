@@ -91,6 +91,13 @@ export type Revision = z.infer<typeof Revision>;
 export const ResourceId = printableId(REVISION_BYTES_MAX).brand<'ResourceId'>();
 export type ResourceId = z.infer<typeof ResourceId>;
 
+/** A managed worktree: `wt-` and 16 hexadecimal digits, random. Its workspace has the same id. */
+export const LeaseId = z
+  .string()
+  .regex(/^wt-[0-9a-f]{16}$/, 'a lease id is wt- and 16 hexadecimal digits')
+  .brand<'LeaseId'>();
+export type LeaseId = z.infer<typeof LeaseId>;
+
 /** Something that records work on: `task-` and 24 hexadecimal digits. */
 export const TaskId = z
   .string()

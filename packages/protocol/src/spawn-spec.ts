@@ -25,6 +25,7 @@ import {
   SessionName,
   WorkspaceId,
 } from './ids.ts';
+import { WorktreeReceipt } from './managed-worktree.ts';
 import { BundleReceipt, ContextReceipt, EnvironmentReceipt } from './session-record.ts';
 import { Transport } from './session.ts';
 import { TerminalSize } from './terminal-size.ts';
@@ -175,6 +176,8 @@ export const SpawnReceipt = lazySchema(() =>
     environmentProfile: gated('child-environment-profile-v1', EnvironmentReceipt.nullable()),
     bundle: gated('session-bundle-materialization-v1', BundleReceipt.nullable()),
     context: gated('history-context-pack-v1', ContextReceipt.nullable()),
+    /** The managed worktree that it works in, when the launch was one into such a worktree. */
+    worktree: gated('managed-worktree-spawn-v2', WorktreeReceipt.nullable().default(null)),
     provenance: z.object({
       provider: Provenance,
       transport: Provenance,

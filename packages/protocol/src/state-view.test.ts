@@ -133,6 +133,7 @@ describe('the state that events tell', () => {
           workspaces: values(state.workspaces),
           sessions: values(state.sessions),
           records: values(state.records),
+          worktrees: values(state.worktrees),
           knownFrom: 0,
           removed: null,
         });
@@ -168,7 +169,7 @@ describe('the state that events tell', () => {
         const events = numbered(bodies);
         const old = fold(events.slice(0, cut));
         const now = fold(events);
-        for (const kind of ['workspaces', 'sessions', 'records'] as const) {
+        for (const kind of ['workspaces', 'sessions', 'records', 'worktrees'] as const) {
           const merged = new Map<unknown, unknown>(
             [...old[kind]].map(([id, { value }]): [unknown, unknown] => [id, value]),
           );

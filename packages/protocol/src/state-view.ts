@@ -5,7 +5,8 @@
  */
 import type { ControllerState } from './controller.ts';
 import type { NodeEvent } from './events.ts';
-import type { RecordId, SessionId, WorkspaceId } from './ids.ts';
+import type { LeaseId, RecordId, SessionId, WorkspaceId } from './ids.ts';
+import type { WorktreeLease, WorktreeProfileSummary } from './managed-worktree.ts';
 import type { SessionRecord } from './session-record.ts';
 import { LIVE_STATUSES, type Session } from './session.ts';
 import type { SpawnProfileSummary } from './spawn-spec.ts';
@@ -27,15 +28,19 @@ export interface StateView {
   knownFrom: number;
   controller: ControllerState | null;
   spawnProfiles: readonly SpawnProfileSummary[];
+  worktreeProfiles: readonly WorktreeProfileSummary[];
   readonly workspaces: Map<WorkspaceId, Versioned<Workspace>>;
   /** In the order in which they came to be. */
   readonly sessions: Map<SessionId, Versioned<Session>>;
   readonly records: Map<RecordId, Versioned<SessionRecord>>;
+  /** Managed worktrees that are not removed. */
+  readonly worktrees: Map<LeaseId, Versioned<WorktreeLease>>;
   /** What is gone, with the sequence of the event that removed it; oldest first. */
   readonly removed: {
     readonly workspaces: Map<WorkspaceId, number>;
     readonly sessions: Map<SessionId, number>;
     readonly records: Map<RecordId, number>;
+    readonly worktrees: Map<LeaseId, number>;
   };
 }
 
@@ -43,9 +48,11 @@ export interface StateAtOneMoment {
   readonly sequence: number;
   readonly controller: ControllerState | null;
   readonly spawnProfiles: readonly SpawnProfileSummary[];
+  readonly worktreeProfiles: readonly WorktreeProfileSummary[];
   readonly workspaces: readonly Workspace[];
   readonly sessions: readonly Session[];
   readonly records: readonly SessionRecord[];
+  readonly worktrees: readonly WorktreeLease[];
 }
 
 export function emptyState(): StateView {
@@ -53,15 +60,17 @@ export function emptyState(): StateView {
     sequence: 0,
     controller: null,
     spawnProfiles: [],
+    worktreeProfiles: [],
     workspaces: [],
     sessions: [],
     records: [],
+    worktrees: [],
   });
 }
 
 /** The state that a whole snapshot shows, or the rows of a node. */
 export function stateAt(moment: StateAtOneMoment): StateView {
-  const { sequence, controller, spawnProfiles } = moment;
+  const { sequence, controller, spawnProfiles, worktreeProfiles } = moment;
   const byId = <Id, Value extends { readonly id: Id }>(values: readonly Value[]) =>
     new Map(values.map((value): [Id, Versioned<Value>] => [value.id, { value, changedAt: sequence }]));
   return {
@@ -69,10 +78,12 @@ export function stateAt(moment: StateAtOneMoment): StateView {
     knownFrom: sequence,
     controller,
     spawnProfiles,
+    worktreeProfiles,
     workspaces: byId(moment.workspaces),
     sessions: byId(moment.sessions),
     records: byId(moment.records),
-    removed: { workspaces: new Map(), sessions: new Map(), records: new Map() },
+    worktrees: byId(moment.worktrees),
+    removed: { workspaces: new Map(), sessions: new Map(), records: new Map(), worktrees: new Map() },
   };
 }
 
@@ -122,6 +133,16 @@ export function applyEvent(state: StateView, { sequence, body }: NodeEvent): boo
     case 'spawn-profiles-changed':
       state.spawnProfiles = body.profiles;
       break;
+    case 'worktree-profiles-changed':
+      state.worktreeProfiles = body.profiles;
+      break;
+    case 'worktree-changed':
+      if (body.lease.state === 'removed') remove(state, 'worktrees', body.lease.id);
+      else put(state.worktrees, state.removed.worktrees, body.lease, sequence);
+      break;
+    case 'worktree-removed':
+      remove(state, 'worktrees', body.leaseId);
+      break;
   }
   return true;
 }
@@ -136,7 +157,7 @@ function put<Id, Value extends { readonly id: Id }>(
   removed.delete(value.id);
 }
 
-function remove<Kind extends 'workspaces' | 'sessions' | 'records'>(
+function remove<Kind extends keyof StateView['removed']>(
   state: StateView,
   kind: Kind,
   id: Parameters<StateView[Kind]['delete']>[0],

@@ -92,6 +92,11 @@ function describe({ body }: NodeEvent): string {
     case 'controller-changed':
       return `${body.kind}  ${body.reason} ${body.controller?.clientName ?? ''}`.trimEnd();
     case 'spawn-profiles-changed':
+    case 'worktree-profiles-changed':
       return `${body.kind}  ${body.profiles.map((one) => one.id).join(' ')}`;
+    case 'worktree-changed':
+      return `${body.kind}  ${body.lease.id} ${body.lease.branch} ${body.lease.state}`;
+    case 'worktree-removed':
+      return `${body.kind}  ${body.leaseId}`;
   }
 }

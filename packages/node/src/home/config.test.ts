@@ -19,6 +19,7 @@ it('is what the node does when there is no file, or an empty one', () => {
     listen: null,
     records: { retainMs: 0, keepPerWorkspace: 0 },
     worktrees: {},
+    worktreePorts: { first: 20_000, last: 29_999 },
   };
   expect(readConfig(path)).toEqual(byDefault);
   writeFileSync(path, '{}');
@@ -35,6 +36,7 @@ it('takes loopback addresses, and each setting by itself', () => {
     listen: { host: '::1', port: 0 },
     records: { retainMs: 5, keepPerWorkspace: 0 },
     worktrees: { web: 'off' },
+    worktreePorts: { first: 20_000, last: 29_999 },
   });
 });
 

@@ -42,6 +42,11 @@ export const Config = z.strictObject({
       keepPerWorkspace: z.int().nonnegative().default(0),
     })
     .default({ retainMs: 0, keepPerWorkspace: 0 }),
+  /** Ports of which managed worktrees get some in a row; by default below those that systems give away by themselves. */
+  worktreePorts: z
+    .strictObject({ first: z.int().min(1024).max(65_535), last: z.int().min(1024).max(65_535) })
+    .refine(({ first, last }) => first <= last, 'the first port is after the last')
+    .default({ first: 20_000, last: 29_999 }),
   /** How the worktrees of a workspace are made and removed, by its id; see `WorktreeServiceMode`. */
   worktrees: z.record(WorkspaceId, WorktreeServiceMode).default({}),
 });

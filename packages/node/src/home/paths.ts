@@ -13,6 +13,7 @@ export interface HomePaths {
   readonly keepers: string;
   readonly sessions: string;
   readonly spawnProfiles: string;
+  readonly worktreeProfiles: string;
   readonly logs: string;
   readonly log: string;
 }
@@ -31,6 +32,7 @@ export function homePaths(home: string): HomePaths {
     keepers: join(home, 'keepers'),
     sessions: join(home, 'sessions'),
     spawnProfiles: join(home, 'profiles', 'spawn'),
+    worktreeProfiles: join(home, 'profiles', 'worktree'),
     logs: join(home, 'logs'),
     log: join(home, 'logs', 'node.log'),
   };

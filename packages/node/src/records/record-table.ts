@@ -19,6 +19,7 @@ import {
   type SessionAddress,
   type SessionRecord,
 } from '@roost/protocol';
+import { followHolders } from '../managed-worktrees/lease-table.ts';
 import type { Sql, SqlValue } from '../store/sql.ts';
 import type { Transaction } from '../store/store.ts';
 
@@ -117,6 +118,7 @@ export function insertRecord(transaction: Transaction, row: RecordRow): SessionR
     `INSERT INTO records (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
     ...Object.values<SqlValue>(row),
   );
+  followHolders(transaction, row.workspace_id);
   return tell(transaction, row);
 }
 
@@ -133,11 +135,15 @@ export function changeRecord(
     row.id,
   );
   const changed = { ...row, ...change };
+  followHolders(transaction, row.workspace_id);
+  if (changed.workspace_id !== row.workspace_id) followHolders(transaction, changed.workspace_id);
   return { row: changed, record: tell(transaction, changed) };
 }
 
-export function deleteRecord({ sql, append }: Transaction, row: RecordRow): void {
+export function deleteRecord(transaction: Transaction, row: RecordRow): void {
+  const { sql, append } = transaction;
   sql.run('DELETE FROM records WHERE id = ?', row.id);
+  followHolders(transaction, row.workspace_id);
   append({ kind: 'record-removed', recordId: row.id, provider: row.provider });
 }
 

@@ -8,6 +8,7 @@ import {
   type TerminalSize,
 } from '@roost/protocol';
 import { findProvider, runtimeCapabilities } from '@roost/providers';
+import { worktreeEnvironment } from '../managed-worktrees/lease-environment.ts';
 import { planSession, type Launch, type LaunchSource } from '../sessions/launch.ts';
 import { checkEnvironment } from '../spawn/environment-guard.ts';
 import { Deadline } from '../spawn/deadline.ts';
@@ -43,7 +44,7 @@ export async function resumeRecord(
   checkResumable(sql, record, prompt);
   const location = await locateRun(record);
   const session = await startSession(scene, {
-    launch: planResume(scene.source, record, location, prompt),
+    launch: planResume(scene, record, location, prompt),
     transport: record.transport,
     size,
     location,
@@ -116,7 +117,7 @@ async function locateRun({ id: recordId, directory }: RecordRow): Promise<Locati
 }
 
 function planResume(
-  source: LaunchSource,
+  { source, store }: ResumeScene,
   record: RecordRow,
   location: Location,
   prompt: string | null,
@@ -128,6 +129,7 @@ function planResume(
       launch: { kind: 'provider', provider, arguments: argumentsOf(record) },
       transport,
       environment: {},
+      worktree: worktreeEnvironment(store.sql, record.workspace_id),
       session: { kind: 'resume', id: own },
       prompt,
     },

@@ -18,6 +18,8 @@ export interface Launch extends LaunchPlan {
 
 /** What is to be launched. */
 interface LaunchRequest extends Pick<SpawnRequest, 'launch' | 'transport' | 'environment'> {
+  /** What a managed worktree tells its programs. Nothing that the launch sets takes its place. */
+  readonly worktree?: Readonly<Record<string, string>>;
   /** The provider's own session: a fresh id to assign, one to run on, or none. A command has none. */
   readonly session: SessionChoice;
   /** First prompt for the agent; null for none. */
@@ -36,14 +38,14 @@ export interface LaunchSource {
 const PROGRAM_BYTES_MAX = 2 * 1024 * 1024 - 64 * 1024;
 
 export function planSession(
-  { launch, transport, environment: set, session, prompt }: LaunchRequest,
+  { launch, transport, environment: set, worktree, session, prompt }: LaunchRequest,
   directory: string,
   { environment, home }: LaunchSource,
 ): Launch {
   const scene = {
     environment,
     // A `roost` inside the session speaks to the node that hosts it.
-    set: { ROOST_HOME: home, ...set },
+    set: { ROOST_HOME: home, ...set, ...worktree },
     which: (name: string, path: string | undefined) => findExecutable(name, path, directory),
   };
   switch (launch.kind) {

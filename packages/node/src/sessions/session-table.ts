@@ -1,5 +1,5 @@
 // The rows of sessions. Every change goes through `insertSession`, `changeSession` or `deleteSession`: they append the event with the
-// whole state after it, and take the session's record along.
+// whole state after it, and take the session's record and its managed worktree along.
 import * as z from 'zod';
 import {
   EndReason,
@@ -15,6 +15,7 @@ import {
   type Session,
 } from '@roost/protocol';
 import type { ChildState } from '@roost/keeper/wire';
+import { followHolders } from '../managed-worktrees/lease-table.ts';
 import { followSession } from '../records/follow-session.ts';
 import { settleAcceptedOf } from '../spawn/ledger-table.ts';
 import { cameToRun } from '../spawn/whether-it-runs.ts';
@@ -128,8 +129,9 @@ export function insertSession(transaction: Transaction, row: SessionRow): Sessio
     `INSERT INTO sessions (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
     ...Object.values<SqlValue>(row),
   );
-  // News of a record come before those of its session.
+  // News of a record and of a worktree come before those of its session.
   followSession(transaction, row, row.status);
+  followHolders(transaction, row.workspace_id);
   const session = sessionView(row, null);
   transaction.append({ kind: 'session-changed', session });
   return session;
@@ -144,6 +146,7 @@ export function changeSession(transaction: Transaction, row: SessionRow, change:
   );
   const changed = { ...row, ...change };
   followSession(transaction, changed, changed.status);
+  followHolders(transaction, row.workspace_id);
   const session = sessionView(changed, null);
   transaction.append({ kind: 'session-changed', session });
   return session;
@@ -152,10 +155,16 @@ export function changeSession(transaction: Transaction, row: SessionRow, change:
 /** Forgets a session. What is left to clean up stays noted; a launch that ran and is to fail is settled before. */
 export function deleteSession(transaction: Transaction, row: SessionRow): void {
   const { sql, append } = transaction;
-  sql.run('INSERT OR REPLACE INTO removals (session_id, keeper_id) VALUES (?, ?)', row.id, row.keeper_id);
+  sql.run(
+    'INSERT OR REPLACE INTO removals (session_id, keeper_id, workspace_id) VALUES (?, ?, ?)',
+    row.id,
+    row.keeper_id,
+    row.workspace_id,
+  );
   sql.run('DELETE FROM sessions WHERE id = ?', row.id);
   if (cameToRun(row) === true) settleAcceptedOf(sql, row.id, Date.now());
   followSession(transaction, row, 'removed');
+  followHolders(transaction, row.workspace_id);
   append({ kind: 'session-removed', sessionId: row.id, provider: row.provider });
 }
 

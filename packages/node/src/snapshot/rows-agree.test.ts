@@ -58,6 +58,7 @@ function view(): () => NodeSnapshot {
     keepers: { child: () => null },
     lease: { state: null },
     profiles: { summaries: () => [] },
+    worktreeProfiles: { summaries: () => [] },
     providers: new ProviderCatalog({}),
   });
   return () => operations['node.snapshot']({}, {} as Caller) as NodeSnapshot;

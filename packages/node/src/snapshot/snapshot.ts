@@ -10,6 +10,7 @@ import {
   type StateView,
   type Versioned,
   type Workspace,
+  type WorktreeLease,
 } from '@roost/protocol';
 import { AnswerRoom } from '../control/answer-room.ts';
 import type { ControllerLease } from '../control/controller-lease.ts';
@@ -21,6 +22,8 @@ import { listRecords, recordView } from '../records/record-table.ts';
 import { listSessions, storedView } from '../sessions/session-table.ts';
 import type { SpawnProfiles } from '../spawn/profiles.ts';
 import type { Store } from '../store/store.ts';
+import { leaseView, listLeases } from '../managed-worktrees/lease-table.ts';
+import type { WorktreeProfiles } from '../managed-worktrees/worktree-profiles.ts';
 import { listWorkspaces } from '../workspaces/workspaces.ts';
 import { LiveSessions } from './live-sessions.ts';
 import type { ProviderCatalog } from './provider-catalog.ts';
@@ -32,11 +35,12 @@ export interface SnapshotScene {
   readonly lease: Pick<ControllerLease, 'state'>;
   readonly identity: NodeIdentity;
   readonly profiles: Pick<SpawnProfiles, 'summaries'>;
+  readonly worktreeProfiles: Pick<WorktreeProfiles, 'summaries'>;
   readonly providers: ProviderCatalog;
 }
 
 /** The fold of everything so far, kept up with every commit from now on. */
-function followState({ store, journal, profiles }: SnapshotScene): StateView {
+function followState({ store, journal, profiles, worktreeProfiles }: SnapshotScene): StateView {
   const state = stateAt({
     sequence: journal.range().last,
     controller: null,
@@ -44,6 +48,8 @@ function followState({ store, journal, profiles }: SnapshotScene): StateView {
     sessions: listSessions(store.sql, true, -1).map(storedView),
     records: listRecords(store.sql).map(recordView),
     spawnProfiles: profiles.summaries(),
+    worktreeProfiles: worktreeProfiles.summaries(),
+    worktrees: listLeases(store.sql, false).map(leaseView),
   });
   store.onEvent((event) => void applyEvent(state, event));
   return state;
@@ -63,6 +69,7 @@ export function snapshotOperations(scene: SnapshotScene): Pick<Handlers, 'node.s
           workspaces: byId(changed(state.workspaces, after)),
           sessions: live.show(state.sessions.values(), after, state.sequence),
           records: byId(changed(state.records, after)),
+          worktrees: byId(changed(state.worktrees, after)),
         });
       const changes = isKnown ? lists(changedAfter) : null;
       // Nobody could tell what is missing in a part of the changes.
@@ -78,11 +85,13 @@ export function snapshotOperations(scene: SnapshotScene): Pick<Handlers, 'node.s
           workspaces: goneAfter(state.removed.workspaces, after),
           sessions: goneAfter(state.removed.sessions, after),
           records: goneAfter(state.removed.records, after),
+          worktrees: goneAfter(state.removed.worktrees, after),
         },
         enabledProviders: providers.ids,
         providers: [...providers.statuses],
         launchInventory: {
           spawnProfiles: [...state.spawnProfiles],
+          worktreeProfiles: [...state.worktreeProfiles],
           bundles: [],
           environmentProfiles: [],
         },
@@ -98,10 +107,16 @@ interface Lists {
   readonly workspaces: Workspace[];
   readonly sessions: Session[];
   readonly records: SessionRecord[];
+  readonly worktrees: WorktreeLease[];
 }
 
 /** All of it, or the most important that fits into one answer; of equals, the newest. */
-function fitting({ workspaces, sessions, records }: Lists): Lists & { readonly truncated: boolean } {
+function fitting({
+  workspaces,
+  worktrees,
+  sessions,
+  records,
+}: Lists): Lists & { readonly truncated: boolean } {
   const room = new AnswerRoom();
   const isLive = ({ status }: Session) => LIVE_STATUSES.includes(status);
   const isDormant = ({ state }: SessionRecord) => state === 'dormant';
@@ -109,6 +124,7 @@ function fitting({ workspaces, sessions, records }: Lists): Lists & { readonly t
   const newest = [...records].sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1));
   const inOrder = [
     workspaces,
+    worktrees,
     sessions.filter(isLive).reverse(),
     newest.filter((record) => !isDormant(record) && !isUnavailable(record)),
     newest.filter(isDormant),
@@ -116,10 +132,11 @@ function fitting({ workspaces, sessions, records }: Lists): Lists & { readonly t
     newest.filter(isUnavailable),
   ].flat();
   const left = new Set<object>(inOrder.filter((thing) => !room.take(thing)));
-  if (left.size === 0) return { workspaces, sessions, records, truncated: false };
+  if (left.size === 0) return { workspaces, worktrees, sessions, records, truncated: false };
   const fits = (thing: object) => !left.has(thing);
   return {
     workspaces: workspaces.filter(fits),
+    worktrees: worktrees.filter(fits),
     sessions: sessions.filter(fits),
     records: records.filter(fits),
     truncated: true,

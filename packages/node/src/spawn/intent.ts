@@ -11,12 +11,14 @@ import {
   type Failure,
   type GitObjectId,
   type KeeperId,
+  type LeaseId,
   type SessionName,
   type TerminalSize,
   type Transport,
   type Workspace,
   type WorkspaceId,
 } from '@roost/protocol';
+import { checkLaunchPlace } from '../managed-worktrees/reservations.ts';
 import { randomHexId } from '../node-identity.ts';
 import { newRecordRow } from '../records/new-record.ts';
 import { argumentsOf, insertRecord, type RecordRow } from '../records/record-table.ts';
@@ -65,6 +67,8 @@ export interface StartRequest {
   readonly name: SessionName | null;
   readonly record: RecordPlan;
   readonly environmentProfile: EnvironmentReceipt | null;
+  /** The managed worktree that it was asked for; what a record was made in is its own. */
+  readonly leaseId?: LeaseId;
   readonly deadline: Deadline;
   /** keep: the session stays, as failed. forget: nothing is left. With a deadline, always forget. */
   readonly afterFailure: 'keep' | 'forget';
@@ -88,6 +92,12 @@ export function checkLaunch(sql: Sql, request: StartRequest): void {
   if (request.name !== null && isNameLive(sql, request.name)) {
     throw new FailureError('name-taken', { name: request.name });
   }
+  checkLaunchPlace(sql, {
+    directory: request.location.directory,
+    workspaceId: request.workspaceId,
+    leaseId: request.leaseId ?? null,
+    isResume: request.record.kind === 'existing',
+  });
   if (request.workspaceId !== null) checkWorkspace(sql, request.workspaceId, request.environmentProfile);
 }
 

@@ -8,13 +8,13 @@ import {
   type IdempotencyKey,
   type Result,
   SpawnReceipt,
-  type SpawnSpec,
 } from '@roost/protocol';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
 import type { Log } from '../log.ts';
 import type { SessionLifecycle } from '../sessions/lifecycle.ts';
 import { findSession, type SessionRow } from '../sessions/session-table.ts';
 import type { Store, Transaction } from '../store/store.ts';
+import { leaseOfKey } from '../managed-worktrees/lease-table.ts';
 import { canonicalDigest } from './canonical-json.ts';
 import { forgetLaunch } from './forget-launch.ts';
 import {
@@ -56,8 +56,18 @@ interface LedgerOptions {
   readonly now?: () => number;
 }
 
+export interface LaunchRequest {
+  readonly key: IdempotencyKey;
+  /** Everything that was asked for: whoever asks for something else under the key is refused. */
+  readonly request: unknown;
+  /** false: one that was too late before anything was stored may be asked for again. */
+  readonly isLateRemembered?: boolean;
+}
+
 /** What a launch tells the ledger. */
 export interface LaunchEntry {
+  /** Of the request. */
+  readonly digest: string;
   /** Part of the transaction that stores the launch. */
   readonly intended: (transaction: Transaction, receipt: SpawnReceipt) => void;
   /** Part of the transaction that forgets it. */
@@ -108,16 +118,16 @@ export class SpawnLedger {
    * @throws FailureError: spawn-idempotency-conflict, spawn-idempotency-capacity; the first failure of the launch.
    */
   async submit(
-    spec: SpawnSpec,
+    { key, request, isLateRemembered = true }: LaunchRequest,
     owner: string,
     launch: (entry: LaunchEntry) => Promise<SpawnReceipt>,
   ): Promise<SpawnReceipt> {
-    const digest = canonicalDigest(spec);
-    const known = this.#known(spec.idempotencyKey, digest);
+    const digest = canonicalDigest(request);
+    const known = this.#known(key, digest);
     if (known !== null) return known;
     this.#checkQuota(owner);
-    const { idempotencyKey: key } = spec;
-    const outcome = this.#launch({ key, owner, digest, acceptedAt: this.#now() }, launch);
+    const entry = { key, owner, digest, acceptedAt: this.#now() };
+    const outcome = this.#launch(entry, launch, isLateRemembered);
     this.#running.set(key, { owner, digest, outcome });
     try {
       return await outcome;
@@ -156,7 +166,8 @@ export class SpawnLedger {
   #known(key: IdempotencyKey, digest: string): Promise<SpawnReceipt> | null {
     const row = findLaunch(this.#options.store.sql, key);
     const running = this.#running.get(key);
-    const first = row?.digest ?? running?.digest;
+    // A launch into a worktree that a crash cut off has its worktree first.
+    const first = row?.digest ?? running?.digest ?? leaseOfKey(this.#options.store.sql, key)?.digest;
     if (first === undefined) return null;
     if (first !== digest) throw new FailureError('spawn-idempotency-conflict', { idempotencyKey: key });
     if (running !== undefined) return running.outcome;
@@ -183,9 +194,11 @@ export class SpawnLedger {
   async #launch(
     entry: NewLaunch,
     launch: (entry: LaunchEntry) => Promise<SpawnReceipt>,
+    isLateRemembered: boolean,
   ): Promise<SpawnReceipt> {
     try {
       const receipt = await launch({
+        digest: entry.digest,
         intended: ({ sql }, made) => {
           this.#makeRoom(sql, entry.owner);
           insertPending(sql, entry, made);
@@ -195,7 +208,7 @@ export class SpawnLedger {
       this.#accept(entry.key, receipt);
       return receipt;
     } catch (error) {
-      this.#rememberLate(entry, error);
+      if (isLateRemembered) this.#rememberLate(entry, error);
       throw error;
     }
   }

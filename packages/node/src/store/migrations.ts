@@ -188,4 +188,51 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE sessions ADD COLUMN base_commit TEXT;
   `,
+  // Managed worktrees, one row each; the row of a removed one stays for a while. A row is there before anything of its worktree is.
+  `
+  CREATE TABLE worktree_leases (
+    -- Also the id of its workspace.
+    id TEXT PRIMARY KEY,
+    source_workspace_id TEXT NOT NULL,
+    repository_root TEXT NOT NULL,
+    allocation_root TEXT NOT NULL,
+    target TEXT NOT NULL,
+    profile_id TEXT NOT NULL,
+    profile_revision TEXT NOT NULL,
+    -- The profile as it was when the worktree was made, as JSON: what it says about the end still counts then.
+    profile TEXT NOT NULL,
+    branch TEXT NOT NULL,
+    base_commit TEXT NOT NULL,
+    head TEXT,
+    state TEXT NOT NULL,
+    failure TEXT,
+    -- Which request it was made for: a launch, or an allocation for later launches.
+    origin TEXT NOT NULL,
+    -- 1: made for later launches; it stays until one was in it.
+    reserved INTEGER NOT NULL,
+    -- Ignored files and directories that were there after the set-up, as JSON: what Roost put there.
+    made TEXT NOT NULL DEFAULT '[]',
+    -- The request that it was made for, until what became of that is stored elsewhere.
+    idempotency_key TEXT,
+    digest TEXT,
+    port_base INTEGER,
+    port_count INTEGER,
+    -- How set-up and tear-down went, as JSON.
+    setup TEXT,
+    teardown TEXT,
+    -- 1: its removal has begun.
+    cleaning INTEGER NOT NULL DEFAULT 0,
+    -- As the last event told them.
+    sessions INTEGER NOT NULL DEFAULT 0,
+    records INTEGER NOT NULL DEFAULT 0,
+    recovery_refs TEXT NOT NULL DEFAULT '[]',
+    outcome TEXT,
+    branch_kept INTEGER,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX worktree_leases_by_key ON worktree_leases (idempotency_key) WHERE idempotency_key IS NOT NULL;
+  -- Where the removed session was: a worktree waits for what is left of it.
+  ALTER TABLE removals ADD COLUMN workspace_id TEXT;
+  `,
 ];

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { FailureError, LIVE_STATUSES, WorkspaceId, WORKSPACES_MAX, type Workspace } from '@roost/protocol';
 import type { Handlers } from '../control/handlers.ts';
+import { requireNoSource, requireUnmanaged } from '../managed-worktrees/reservations.ts';
 import { recordsOfWorkspace } from '../records/record-table.ts';
 import {
   checkWorkspaceRoot,
@@ -44,6 +45,10 @@ export function workspaceOperations({
       if (location === null) throw new FailureError('invalid-workspace-root', { root });
       return store.transact((transaction) => {
         reservations.requireFree(location.directory);
+        requireUnmanaged(transaction.sql, {
+          directory: location.directory,
+          workspaceId: workspaceId ?? null,
+        });
         return registerWorkspace(transaction, location, workspaceId);
       });
     },
@@ -54,6 +59,8 @@ export function workspaceOperations({
       store.transact((transaction) => {
         const workspace = findWorkspace(transaction.sql, workspaceId);
         if (workspace === null) throw new FailureError('unknown-workspace', { workspaceId });
+        requireUnmanaged(transaction.sql, { directory: null, workspaceId });
+        requireNoSource(transaction.sql, workspaceId);
         if (workspace.liveSessions > 0) {
           throw new FailureError('workspace-busy', { workspaceId, liveSessions: workspace.liveSessions });
         }

@@ -8,6 +8,15 @@ import {
   workspaceWriteFile,
 } from './file.ts';
 import { gitDiff, gitHistory, gitStatus, sessionDiff } from './git.ts';
+import {
+  worktreeAllocate,
+  worktreeCleanup,
+  worktreeEvidence,
+  worktreeLeases,
+  worktreeProfiles,
+  worktreeResolve,
+  worktreeSpawn,
+} from './managed-worktree.ts';
 import { nodeShutdown, nodeSnapshot, nodeStatus, providerList } from './node.ts';
 import {
   recordForget,
@@ -69,6 +78,13 @@ const declared = [
   worktreeRemove,
   spawnSubmit,
   spawnResult,
+  worktreeProfiles,
+  worktreeLeases,
+  worktreeAllocate,
+  worktreeSpawn,
+  worktreeCleanup,
+  worktreeEvidence,
+  worktreeResolve,
   sessionSpawn,
   sessionList,
   sessionResolve,

@@ -5,6 +5,7 @@ import { gated, ProviderId } from '../gates.ts';
 import {
   Incarnation,
   KeeperId,
+  LeaseId,
   NodeId,
   RecordId,
   ResourceId,
@@ -12,6 +13,7 @@ import {
   SessionId,
   WorkspaceId,
 } from '../ids.ts';
+import { WorktreeLease, WorktreeProfileSummary } from '../managed-worktree.ts';
 import { operation } from '../operation.ts';
 import { BundleReceipt, SessionRecord } from '../session-record.ts';
 import { Session } from '../session.ts';
@@ -126,16 +128,20 @@ export const NodeSnapshot = lazySchema(() =>
     sessions: z.array(Session),
     /** By id, as bytes. */
     records: z.array(SessionRecord),
+    /** Managed worktrees that are not removed, by id. */
+    worktrees: gated('managed-worktree-lifecycle-v1', z.array(WorktreeLease).optional()),
     removed: z.object({
       workspaces: z.array(WorkspaceId),
       sessions: z.array(SessionId),
       records: z.array(RecordId),
+      worktrees: gated('managed-worktree-lifecycle-v1', z.array(LeaseId).optional()),
     }),
     enabledProviders: z.array(ProviderId),
     providers: gated('provider-runtime-status-v1', z.array(ProviderStatus).optional()),
     launchInventory: z.object({
       spawnProfiles: gated('spawn-spec.defaults-overrides-v1', z.array(SpawnProfileSummary).optional()),
       bundles: gated('session-bundle-materialization-v1', z.array(BundleReceipt).optional()),
+      worktreeProfiles: gated('managed-worktree-lifecycle-v1', z.array(WorktreeProfileSummary).optional()),
       environmentProfiles: gated('child-environment-profile-v1', z.array(ResourceId).optional()),
     }),
     progress: gated('agent-progress-snapshot-v1', z.array(AgentProgress).optional()),

@@ -105,6 +105,8 @@ export const recordResume = operation({
     'unknown-workspace',
     'workspace-busy',
     'worktree-changing',
+    'worktree-managed',
+    'worktree-recovery-required',
     'unknown-provider',
     'prompt-unsupported',
     'provider-not-installed',

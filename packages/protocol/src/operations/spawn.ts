@@ -4,7 +4,8 @@ import { IdempotencyKey } from '../ids.ts';
 import { operation } from '../operation.ts';
 import { SpawnProfileSummary, SpawnReceipt, SpawnSpec } from '../spawn-spec.ts';
 
-const OWN_FAILURES = [
+/** What any launch by spec can answer. */
+export const LAUNCH_FAILURES = [
   'spawn-target-mismatch',
   'unknown-spawn-profile',
   'spawn-profile-revision-mismatch',
@@ -35,6 +36,9 @@ const OWN_FAILURES = [
   'workspaces-exhausted',
   'spawn-failed',
   'keeper-unavailable',
+  'worktree-managed',
+  'worktree-recovery-required',
+  'unknown-worktree-lease',
 ] as const;
 
 export const spawnSubmit = operation({
@@ -45,7 +49,7 @@ export const spawnSubmit = operation({
   capability: 'spawn-spec.profile-revision-v1',
   params: () => SpawnSpec,
   result: () => SpawnReceipt,
-  failures: OWN_FAILURES,
+  failures: LAUNCH_FAILURES,
 });
 
 export const spawnResult = operation({

@@ -17,6 +17,7 @@ export const workspaceRegister = operation({
     'session-record-conflict',
     'workspaces-exhausted',
     'worktree-changing',
+    'worktree-managed',
   ],
   locks: () => [workspacesLock()],
 });
@@ -38,6 +39,6 @@ export const workspaceUnregister = operation({
   capability: null,
   params: () => z.strictObject({ workspaceId: WorkspaceId }),
   result: () => z.object({}),
-  failures: ['unknown-workspace', 'workspace-busy'],
+  failures: ['unknown-workspace', 'workspace-busy', 'worktree-managed'],
   locks: () => [workspacesLock()],
 });
