@@ -25,6 +25,11 @@ export interface Scale {
   readonly interrupts: number;
   readonly gitFiles: number;
   readonly gitReads: number;
+  readonly repositoryFiles: number;
+  readonly inspections: number;
+  readonly worktrees: number;
+  /** Of looking at the worktrees. */
+  readonly lookSeconds: number;
 }
 
 const MB = 1_000_000;
@@ -51,6 +56,10 @@ export const FULL: Scale = {
   interrupts: 500,
   gitFiles: 100_000,
   gitReads: 30,
+  repositoryFiles: 100_000,
+  inspections: 40,
+  worktrees: 50,
+  lookSeconds: 60,
 };
 
 /** Enough to see that everything works; its numbers mean little. */
@@ -76,6 +85,10 @@ export const QUICK: Scale = {
   interrupts: 20,
   gitFiles: 2_000,
   gitReads: 3,
+  repositoryFiles: 2_000,
+  inspections: 5,
+  worktrees: 5,
+  lookSeconds: 3,
 };
 
 /** What a section works with. Subjects are freshly prepared when it starts, and torn down with all sessions after it. */

@@ -23,6 +23,7 @@ import { measureRestart } from './sections/restart.ts';
 import { measureSnapshot } from './sections/snapshot.ts';
 import { measureStart } from './sections/start.ts';
 import { measureThroughput } from './sections/throughput.ts';
+import { measureWorkspaces } from './sections/workspaces.ts';
 import { BareSubject } from './subjects/bare.ts';
 import { RoostSubject } from './subjects/roost.ts';
 import type { Subject } from './subjects/subject.ts';
@@ -31,7 +32,7 @@ import { TmuxSubject } from './subjects/tmux.ts';
 const USAGE = `Usage: npm run bench -- [--quick] [--only a,b] [--out DIR]
   --quick     small sizes, under a minute: shows that it works, its numbers mean little
   --only IDS  some sections: a throughput, b echo, c start, d memory, e node restart, f attach,
-              g snapshot, h event fan-out, i interrupt, j git
+              g snapshot, h event fan-out, i interrupt, j git, k workspaces
   --out DIR   where RESULTS.md and results.json go; a full run writes them to bench/, others to standard output
 `;
 
@@ -46,6 +47,7 @@ const SECTIONS: Readonly<Record<string, (context: Context) => Promise<SectionRes
   h: measureEventFanOut,
   i: measureInterrupt,
   j: measureGit,
+  k: measureWorkspaces,
 };
 
 async function main(): Promise<number> {

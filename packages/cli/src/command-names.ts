@@ -37,7 +37,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   resume: { summary: 'run an ended agent session on', load: () => import('./commands/resume.ts') },
   records: { summary: 'what can be resumed', load: () => import('./commands/records.ts') },
   profile: { summary: 'what can be launched by name', load: () => import('./commands/profile.ts') },
-  workspace: { summary: 'register directories', load: () => import('./commands/workspace.ts') },
+  workspace: {
+    summary: 'directories that sessions work in',
+    load: () => import('./commands/workspace.ts'),
+  },
   git: { summary: 'status, history and changes of workspaces', load: () => import('./commands/git.ts') },
   files: { summary: 'read and change files of workspaces', load: () => import('./commands/files.ts') },
   worktree: { summary: 'worktrees for branches', load: () => import('./commands/worktree.ts') },

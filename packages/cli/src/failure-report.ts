@@ -57,6 +57,13 @@ const HINTS: Readonly<Record<FailureCode, Hint>> = {
   'duplicate-workspace-id': 'choose another with --id',
   'duplicate-workspace-root': (details) => named(details, 'workspaceId', (id) => `it is workspace ${id}`),
   'workspace-busy': 'roost ls   shows its sessions; roost stop NAME   ends one',
+  'standalone-workspace-recovery-required': (details) => {
+    const root = text(details, 'root') ?? 'DIR';
+    return `look at ${root}; when it is as wanted: roost workspace add ${root}`;
+  },
+  'host-directory-invalid': 'roost workspace browse /   starts at the top',
+  'host-directory-read-failed': 'the node may not look into it',
+  'host-directory-read-timed-out': 'try again; a disk of the network may be away',
   'workspaces-exhausted': 'roost workspace ls   lists them; roost workspace rm ID   makes room',
   'repository-path-unsafe': (details) =>
     withPath(details, 'name it by where it really is; what is in .git is changed by git alone'),
@@ -87,7 +94,8 @@ const HINTS: Readonly<Record<FailureCode, Hint>> = {
   'unknown-provider': 'a command goes after --: roost run -- COMMAND',
   'provider-not-installed': 'roost doctor   shows which providers were found',
   'command-not-found': 'the node looks in the PATH it was started with; an absolute path always works',
-  'invalid-workspace-root': 'roost workspace add DIR   takes a directory that is there',
+  'invalid-workspace-root':
+    'roost workspace add DIR   takes a directory that is there; roost workspace new DIR   one that is empty, or not there yet',
   'invalid-directory': 'choose another with --cwd DIR',
   'name-taken': 'choose another with --name, or: roost ls --all',
   'sessions-exhausted': 'roost rm NAME   forgets ended ones',

@@ -44,6 +44,7 @@ export function deepestAround<One extends Place>(
     .sort((one, other) => other.root.length - one.root.length)[0];
 }
 
+/** @throws FailureError: invalid-directory. */
 export function canonicalDirectory(directory: string): string {
   try {
     const canonical = realpathSync(directory);

@@ -7,11 +7,11 @@ import { Admission } from './control/admission.ts';
 import { ControllerLease } from './control/controller-lease.ts';
 import { controllerOperations } from './control/controller-operations.ts';
 import type { Handlers } from './control/handlers.ts';
+import { Slots, WORKSPACE_SLOTS } from './control/slots.ts';
 import { ConnectionServer } from './connection/server.ts';
 import { NO_FAULTS, type FaultHook } from './fault-points.ts';
 import { Journal } from './events/journal.ts';
 import { KeyedLocks } from './control/keyed-locks.ts';
-import { Slots, WORKSPACE_SLOTS } from './control/slots.ts';
 import { eventOperations } from './events/operations.ts';
 import { fileOperations } from './files/files.ts';
 import { gitOperations } from './git/operations.ts';
@@ -45,13 +45,17 @@ import { reconcileRecords } from './records/reconcile-records.ts';
 import { RecordRetention } from './records/retention.ts';
 import { openDatabase } from './store/open-database.ts';
 import { Store } from './store/store.ts';
+import { browseOperations } from './workspaces/browse-operations.ts';
+import { gitQuestions, lookAtGit } from './workspaces/git-questions.ts';
+import { inspectionOperations } from './workspaces/inspect.ts';
+import { OutsideChanges } from './workspaces/outside-changes.ts';
+import { workspaceOperations } from './workspaces/workspaces.ts';
 import { GitCalls } from './worktrees/git-calls.ts';
 import { GitWorktrees } from './worktrees/git-worktrees.ts';
 import { worktreeOperations } from './worktrees/operations.ts';
 import { Reservations } from './worktrees/reservations.ts';
 import { ServiceModes } from './worktrees/service-mode.ts';
 import { Settling } from './worktrees/settling.ts';
-import { workspaceOperations } from './workspaces/workspaces.ts';
 
 export interface DaemonOptions {
   readonly home: string;
@@ -170,11 +174,13 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
   const ledger = new SpawnLedger({ store, keepers, lifecycle, removed, log });
   undo.push(() => ledger.close());
   const source = { environment: options.environment, home: paths.home };
+  const slots = new Slots(WORKSPACE_SLOTS);
+  const outside = new OutsideChanges({ store, journal, look: (root) => lookAtGit(source, root), log });
+  undo.push(() => outside.close());
 
   const requestStop = () => void setImmediate(() => void stop());
   const reservations = new Reservations();
   const faults = options.faults ?? NO_FAULTS;
-  const slots = new Slots(WORKSPACE_SLOTS);
   const worktrees = new GitWorktrees({ environment: options.environment });
   const repositories = new KeyedLocks();
   const claims = managedClaims(store, worktreeProfiles);
@@ -235,7 +241,15 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
       slots,
       log,
     }),
-    ...workspaceOperations({ store, reservations }),
+    ...workspaceOperations({ store, reservations, standalone: { git: source } }),
+    ...inspectionOperations({
+      store,
+      slots,
+      git: gitQuestions(source),
+      log,
+      limits: config.workspaces.inspection,
+    }),
+    ...browseOperations(slots),
     ...fileOperations({ store, slots, log }),
     ...sessionOperations({
       ...scene,
@@ -303,6 +317,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     log.info('node stops');
     clearInterval(pruning);
     await endService();
+    outside.close();
     await managed.close();
     screens.close();
     lifecycle.close();

@@ -116,3 +116,18 @@ export const GIT_PERSON_BYTES_MAX = 320;
 
 /** Milliseconds that git may take to make or remove a worktree. */
 export const WORKTREE_DEADLINE_MS_MAX = 180_000;
+/** Entries of a tree in one inspection, and how deep it goes: what a person can take in. */
+export const INSPECTED_ENTRIES_MAX = 512;
+export const INSPECTED_DEPTH_MAX = 6;
+/** Entries of git's status, recent commits, and worktrees in one inspection. */
+export const INSPECTED_STATUS_MAX = 128;
+export const INSPECTED_COMMITS_MAX = 12;
+export const INSPECTED_WORKTREES_MAX = 512;
+/** Milliseconds that one inspection may take: unless the configuration says otherwise, and the most that it may say. */
+export const INSPECTION_MS_DEFAULT = 8_000;
+export const INSPECTION_MS_MAX = 11_000;
+/** Entries that one inspection may look at: likewise. */
+export const INSPECTION_VISITS_DEFAULT = 50_000;
+export const INSPECTION_VISITS_MAX = 1_000_000;
+/** Directories in one page. */
+export const DIRECTORIES_PAGE_MAX = 256;

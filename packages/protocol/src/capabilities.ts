@@ -14,7 +14,7 @@ const TABLE = {
     summary: 'Hello, challenge and ready carry an offer and a selection.',
     offered: true,
   },
-  'host-directory-browse-v1': { summary: 'Directories of the machine can be listed.', offered: false },
+  'host-directory-browse-v1': { summary: 'Directories of the machine can be listed.', offered: true },
   'repository-path-v1': {
     summary: 'Paths in a workspace are relative, UTF-8, slash-separated.',
     offered: true,
@@ -57,7 +57,7 @@ const TABLE = {
   'native-session-preview-v2': { summary: 'An entry of that list can be previewed.', offered: false },
   'agent-progress-snapshot-v1': { summary: 'Snapshots tell what agents are doing.', offered: true },
   'session-task-correlation-v1': { summary: 'Records can be bound to a task.', offered: true },
-  'standalone-workspace-lifecycle-v1': { summary: 'Workspaces can be made from nothing.', offered: false },
+  'standalone-workspace-lifecycle-v1': { summary: 'Workspaces can be made from nothing.', offered: true },
   'delivery-bundle-v2-stage-commit': { summary: 'Bundles can be delivered in stages.', offered: false },
   'harness-mcp-read-proxy-v1': {
     summary: 'Reads of an MCP server are proxied to the controller.',

@@ -16,6 +16,8 @@ export const EventBody = lazySchema(() =>
     z.object({ kind: z.literal('node-stopped'), incarnation: Incarnation }),
     z.object({ kind: z.literal('workspace-registered'), workspace: Workspace }),
     z.object({ kind: z.literal('workspace-unregistered'), workspaceId: WorkspaceId }),
+    /** What git says of it is different; at most once in two seconds for each workspace. */
+    gatedWhole('git-read-v1', z.object({ kind: z.literal('workspace-changed'), workspace: Workspace })),
     /** A session came to be or changed: `session` is its whole state, without usage. */
     z.object({ kind: z.literal('session-changed'), session: Session }),
     /** `provider` tells peers that do not see every provider whether it was one of theirs. */

@@ -34,6 +34,11 @@ export const FAILURE_SENTENCES = {
   'duplicate-workspace-id': 'A workspace with that id exists already.',
   'duplicate-workspace-root': 'That directory is registered already.',
   'workspace-busy': 'The workspace still has sessions.',
+  'standalone-workspace-recovery-required':
+    'The repository was begun and is not registered; nothing of it was deleted.',
+  'host-directory-invalid': 'That is no directory of this machine.',
+  'host-directory-read-failed': 'The directory could not be read.',
+  'host-directory-read-timed-out': 'The directory could not be read in time.',
   'workspaces-exhausted': 'The node holds as many workspaces as it may.',
   'unknown-provider': 'No provider has that name.',
   'provider-not-installed': 'The program of that provider was not found.',

@@ -98,7 +98,8 @@ export function applyEvent(state: StateView, { sequence, body }: NodeEvent): boo
       break;
     case 'node-stopped':
       break;
-    case 'workspace-registered': {
+    case 'workspace-registered':
+    case 'workspace-changed': {
       const { workspace } = body;
       put(state.workspaces, state.removed.workspaces, workspace, sequence);
       recountLive(state, workspace.id);
@@ -174,7 +175,7 @@ function remove<Kind extends keyof StateView['removed']>(
   state.knownFrom = Math.max(state.knownFrom, oldest[1]);
 }
 
-/** The sessions tell how many of a workspace live; events of a workspace come only when it comes or goes. */
+/** The sessions tell how many of a workspace live; events of a workspace do not come for that. */
 function recountLive(state: StateView, id: WorkspaceId): void {
   const workspace = state.workspaces.get(id)?.value;
   if (workspace === undefined) return;

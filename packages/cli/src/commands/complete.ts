@@ -27,7 +27,10 @@ const SHELLS = ['bash', 'zsh', 'fish'];
 const INNER_COMMANDS: Readonly<
   Record<string, { readonly names: readonly string[]; readonly operands: Readonly<Record<string, Inner>> }>
 > = {
-  workspace: { names: ['add', 'ls', 'rm'], operands: { rm: workspaceIds } },
+  workspace: {
+    names: ['add', 'new', 'ls', 'inspect', 'tree', 'browse', 'rm'],
+    operands: { rm: workspaceIds, inspect: workspaceIds, tree: workspaceIds },
+  },
   files: {
     names: ['cat', 'write', 'new', 'mkdir'],
     operands: { cat: workspaceIds, write: workspaceIds, new: workspaceIds, mkdir: workspaceIds },

@@ -4,6 +4,7 @@ import type { EventCursor, NodeConnection } from '@roost/client';
 import { EVENTS_PAGE_MAX, type NodeEvent } from '@roost/protocol';
 import type { CommandContext } from '../command-context.ts';
 import { readInteger } from '../operands.ts';
+import { describeWorkspaceGit } from '../workspace-view.ts';
 import { printable } from '../printable.ts';
 import { describeStatus } from '../session-status.ts';
 import { interruption } from '../interruption.ts';
@@ -79,6 +80,8 @@ function describe({ body }: NodeEvent): string {
       return `${body.kind}  ${body.incarnation}`;
     case 'workspace-registered':
       return `${body.kind}  ${body.workspace.id} ${body.workspace.root}`;
+    case 'workspace-changed':
+      return `${body.kind}  ${body.workspace.id} ${describeWorkspaceGit(body.workspace.git ?? null)}`;
     case 'workspace-unregistered':
       return `${body.kind}  ${body.workspaceId}`;
     case 'session-changed':

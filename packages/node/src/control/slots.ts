@@ -14,12 +14,23 @@ export class Slots {
 
   /** Runs the work in a slot; the slot is given back when the work has ended, however. @throws FailureError: backend-busy. */
   async run<Outcome>(work: () => Promise<Outcome>): Promise<Outcome> {
-    if (this.#taken >= this.#max) throw new FailureError('backend-busy', { limit: this.#max });
-    this.#taken += 1;
+    const giveBack = this.take();
     try {
       return await work();
     } finally {
-      this.#taken -= 1;
+      giveBack();
     }
+  }
+
+  /**
+   * A slot for work that may go on when its answer is given: to be given back, once, when the work itself has ended.
+   * @throws FailureError: backend-busy.
+   */
+  take(): () => void {
+    if (this.#taken >= this.#max) throw new FailureError('backend-busy', { limit: this.#max });
+    this.#taken += 1;
+    return () => {
+      this.#taken -= 1;
+    };
   }
 }

@@ -32,6 +32,7 @@ export class Journal implements EventSource {
   readonly #pages = new JournalPages();
   readonly #incarnations: IncarnationRanges;
   readonly #listeners = new Set<() => void>();
+  #onFollowed: () => void = () => undefined;
   #floor: number;
   #last: number;
 
@@ -62,7 +63,20 @@ export class Journal implements EventSource {
 
   onAppended(listener: () => void): () => void {
     this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    if (this.#listeners.size === 1) this.#onFollowed();
+    return () => {
+      if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#onFollowed();
+    };
+  }
+
+  /** Whether anybody hears of events as they come. */
+  get isFollowed(): boolean {
+    return this.#listeners.size > 0;
+  }
+
+  /** Calls the one listener whenever that is different. */
+  onFollowed(listener: () => void): void {
+    this.#onFollowed = listener;
   }
 
   /**

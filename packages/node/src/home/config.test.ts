@@ -20,6 +20,7 @@ it('is what the node does when there is no file, or an empty one', () => {
     records: { retainMs: 0, keepPerWorkspace: 0 },
     worktrees: {},
     worktreePorts: { first: 20_000, last: 29_999 },
+    workspaces: { inspection: { budgetMs: 8_000, entriesMax: 50_000 } },
   };
   expect(readConfig(path)).toEqual(byDefault);
   writeFileSync(path, '{}');
@@ -29,7 +30,7 @@ it('is what the node does when there is no file, or an empty one', () => {
 it('takes loopback addresses, and each setting by itself', () => {
   writeFileSync(
     path,
-    '{"connections":{"max":40},"listen":"[::1]:0","records":{"retainMs":5},"worktrees":{"web":"off"}}',
+    '{"connections":{"max":40},"listen":"[::1]:0","records":{"retainMs":5},"worktrees":{"web":"off"},"workspaces":{"inspection":{"budgetMs":11000}}}',
   );
   expect(readConfig(path)).toEqual({
     connections: { max: 40 },
@@ -37,6 +38,7 @@ it('takes loopback addresses, and each setting by itself', () => {
     records: { retainMs: 5, keepPerWorkspace: 0 },
     worktrees: { web: 'off' },
     worktreePorts: { first: 20_000, last: 29_999 },
+    workspaces: { inspection: { budgetMs: 11_000, entriesMax: 50_000 } },
   });
 });
 
@@ -49,6 +51,9 @@ it.each([
   ['{"connections":{"max":0}}', 'connections.max'],
   ['{"conections":{}}', 'conections'],
   ['{"worktrees":{"web":"automatic"}}', 'worktrees.web'],
+  ['{"workspaces":{"inspection":{"budgetMs":11001}}}', 'workspaces.inspection.budgetMs'],
+  ['{"workspaces":{"inspection":{"budgetMs":0}}}', 'workspaces.inspection.budgetMs'],
+  ['{"workspaces":{"inspection":{"entriesMax":1000001}}}', 'workspaces.inspection.entriesMax'],
 ])('is refused, with its place named, when it says %s', (text, named) => {
   writeFileSync(path, text);
   try {

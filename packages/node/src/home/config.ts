@@ -9,6 +9,10 @@ import {
   FailureError,
   WorkspaceId,
   WorktreeServiceMode,
+  INSPECTION_MS_DEFAULT,
+  INSPECTION_MS_MAX,
+  INSPECTION_VISITS_DEFAULT,
+  INSPECTION_VISITS_MAX,
 } from '@roost/protocol';
 import { systemErrorCode } from './system-error.ts';
 
@@ -49,6 +53,19 @@ export const Config = z.strictObject({
     .default({ first: 20_000, last: 29_999 }),
   /** How the worktrees of a workspace are made and removed, by its id; see `WorktreeServiceMode`. */
   worktrees: z.record(WorkspaceId, WorktreeServiceMode).default({}),
+  workspaces: z
+    .strictObject({
+      /** What one inspection may cost. */
+      inspection: z
+        .strictObject({
+          /** Milliseconds, of walking the tree and of asking git, which go on at the same time. */
+          budgetMs: z.int().min(1).max(INSPECTION_MS_MAX).default(INSPECTION_MS_DEFAULT),
+          /** Entries looked at, of which far fewer are shown. */
+          entriesMax: z.int().min(1).max(INSPECTION_VISITS_MAX).default(INSPECTION_VISITS_DEFAULT),
+        })
+        .prefault({}),
+    })
+    .prefault({}),
 });
 export type Config = z.infer<typeof Config>;
 

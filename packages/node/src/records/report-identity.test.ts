@@ -119,7 +119,15 @@ describe('an identity in the database', () => {
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'roost-identity-'));
     open();
-    store.transact(({ sql }) => sql.run('INSERT INTO workspaces VALUES (?, ?, ?, ?)', 'w', '/w', 'plain', 1));
+    store.transact(({ sql }) =>
+      sql.run(
+        'INSERT INTO workspaces (id, root, kind, created_at) VALUES (?, ?, ?, ?)',
+        'w',
+        '/w',
+        'plain',
+        1,
+      ),
+    );
   });
   afterEach(() => {
     store.close();

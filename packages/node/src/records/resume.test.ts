@@ -129,7 +129,13 @@ describe('a resume', () => {
       createdAt: 1,
     });
     store.transact((transaction) => {
-      transaction.sql.run('INSERT INTO workspaces VALUES (?, ?, ?, ?)', workspaceId, directory, 'plain', 1);
+      transaction.sql.run(
+        'INSERT INTO workspaces (id, root, kind, created_at) VALUES (?, ?, ?, ?)',
+        workspaceId,
+        directory,
+        'plain',
+        1,
+      );
       insertRecord(transaction, record);
     });
   });

@@ -235,4 +235,8 @@ export const MIGRATIONS: readonly string[] = [
   -- Where the removed session was: a worktree waits for what is left of it.
   ALTER TABLE removals ADD COLUMN workspace_id TEXT;
   `,
+  // What git said of a workspace last, as JSON: events tell it, so rows must.
+  `
+  ALTER TABLE workspaces ADD COLUMN git TEXT;
+  `,
 ];

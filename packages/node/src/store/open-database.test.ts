@@ -23,7 +23,13 @@ describe('opening the database', () => {
     const sql = openDatabase(path);
     for (let number = 0; number < 300; number += 1) {
       const id = `w${number}`;
-      sql.run('INSERT INTO workspaces VALUES (?, ?, ?, ?)', id, `/tmp/${'x'.repeat(200)}/${id}`, 'plain', 1);
+      sql.run(
+        'INSERT INTO workspaces (id, root, kind, created_at) VALUES (?, ?, ?, ?)',
+        id,
+        `/tmp/${'x'.repeat(200)}/${id}`,
+        'plain',
+        1,
+      );
     }
     sql.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     sql.close();

@@ -12,7 +12,13 @@ describe('the store', () => {
   let store: Store;
 
   const add = ({ sql, append }: Transaction, id: string) => {
-    sql.run('INSERT INTO workspaces VALUES (?, ?, ?, ?)', id, `/${id}/${'x'.repeat(3_000)}`, 'plain', 1);
+    sql.run(
+      'INSERT INTO workspaces (id, root, kind, created_at) VALUES (?, ?, ?, ?)',
+      id,
+      `/${id}/${'x'.repeat(3_000)}`,
+      'plain',
+      1,
+    );
     append({ kind: 'workspace-unregistered', workspaceId: WorkspaceId.parse(id) });
   };
   const counts = () => [

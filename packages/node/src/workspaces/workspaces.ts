@@ -1,6 +1,14 @@
-// Registered directories. Registering and forgetting touch rows only, never the directory.
+// Registered directories. Registering and forgetting touch rows only, never the directory; only what is made from nothing is made.
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
-import { FailureError, LIVE_STATUSES, WorkspaceId, WORKSPACES_MAX, type Workspace } from '@roost/protocol';
+import {
+  FailureError,
+  LIVE_STATUSES,
+  WorkspaceGit,
+  WorkspaceId,
+  WORKSPACES_MAX,
+  type Workspace,
+} from '@roost/protocol';
 import type { Handlers } from '../control/handlers.ts';
 import { requireNoSource, requireUnmanaged } from '../managed-worktrees/reservations.ts';
 import { recordsOfWorkspace } from '../records/record-table.ts';
@@ -14,13 +22,8 @@ import type { Sql } from '../store/sql.ts';
 import type { Store, Transaction } from '../store/store.ts';
 import type { Reservations } from '../worktrees/reservations.ts';
 import { deepestRootAround, locate, type Location } from './locate.ts';
+import { makeStandalone, placeFor, type StandaloneScene } from './standalone.ts';
 import { makeWorkspaceId } from './workspace-id.ts';
-
-interface WorkspaceScene {
-  readonly store: Store;
-  /** Directories that are being made or removed. */
-  readonly reservations: Pick<Reservations, 'requireFree'>;
-}
 
 const Row = z.object({
   id: WorkspaceId,
@@ -28,17 +31,31 @@ const Row = z.object({
   kind: z.enum(['git', 'plain']),
   created_at: z.int(),
   live: z.int(),
+  git: z.string().nullable(),
 });
 
-const SELECT = `SELECT id, root, kind, created_at,
+const SELECT = `SELECT id, root, kind, created_at, git,
   (SELECT count(*) FROM sessions
     WHERE workspace_id = workspaces.id AND status IN (${LIVE_STATUSES.map((status) => `'${status}'`).join(', ')})) AS live
   FROM workspaces`;
 
+export type GitSummary = Omit<WorkspaceGit, 'observedAt'>;
+
+export interface WorkspaceScene {
+  readonly store: Store;
+  /** Directories that are being made or removed. */
+  readonly reservations: Pick<Reservations, 'requireFree' | 'take'>;
+  readonly standalone: StandaloneScene;
+}
+
 export function workspaceOperations({
   store,
   reservations,
-}: WorkspaceScene): Pick<Handlers, 'workspace.register' | 'workspace.list' | 'workspace.unregister'> {
+  standalone,
+}: WorkspaceScene): Pick<
+  Handlers,
+  'workspace.register' | 'workspace.createStandalone' | 'workspace.list' | 'workspace.unregister'
+> {
   return {
     'workspace.register': async ({ root, workspaceId }) => {
       const location = await locate(root);
@@ -51,6 +68,24 @@ export function workspaceOperations({
         });
         return registerWorkspace(transaction, location, workspaceId);
       });
+    },
+
+    'workspace.createStandalone': async ({ root: asked, workspaceId, branch }) => {
+      const place = await placeFor(asked);
+      const { root } = place;
+      requireRegistrable(store.sql, root, workspaceId);
+      // Nobody starts a session or makes a worktree in it meanwhile.
+      const giveBack = reservations.take(root);
+      try {
+        return await makeStandalone(standalone, place, branch, () =>
+          store.transact((transaction) => {
+            const location = { directory: root, gitRoot: root };
+            return registerWorkspace(transaction, location, workspaceId);
+          }),
+        );
+      } finally {
+        giveBack();
+      }
     },
 
     'workspace.list': () => ({ workspaces: listWorkspaces(store.sql) }),
@@ -169,6 +204,25 @@ function insert(
   return workspace;
 }
 
+/** What git says of it now; told only when it is different. Tells whether it is. */
+export function noteGit(store: Store, id: WorkspaceId, git: GitSummary | null): boolean {
+  const known = findWorkspace(store.sql, id);
+  if (known === null || isSameGit(known.git ?? null, git)) return false;
+  const text = git === null ? null : JSON.stringify({ ...git, observedAt: new Date().toISOString() });
+  store.transact(({ sql, append }) => {
+    sql.run('UPDATE workspaces SET git = ? WHERE id = ?', text, id);
+    const workspace = findWorkspace(sql, id);
+    if (workspace !== null) append({ kind: 'workspace-changed', workspace });
+  });
+  return true;
+}
+
+function isSameGit(known: WorkspaceGit | null, git: GitSummary | null): boolean {
+  if (known === null || git === null) return known === git;
+  const { branch, head, changed, untracked, truncated } = known;
+  return isDeepStrictEqual({ branch, head, changed, untracked, truncated }, git);
+}
+
 /** The id under which records remember the directory, else a new one that means no other directory to any record. */
 function freeWorkspaceId(sql: Sql, root: string): WorkspaceId {
   const isRegistered = (id: string) => findWorkspace(sql, id) !== null;
@@ -185,5 +239,6 @@ function view(value: unknown): Workspace {
     kind: row.kind,
     createdAt: new Date(row.created_at).toISOString(),
     liveSessions: row.live,
+    git: row.git === null ? null : WorkspaceGit.parse(JSON.parse(row.git)),
   };
 }

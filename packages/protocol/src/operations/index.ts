@@ -8,6 +8,7 @@ import {
   workspaceWriteFile,
 } from './file.ts';
 import { gitDiff, gitHistory, gitStatus, sessionDiff } from './git.ts';
+import { hostBrowseDirectories } from './host.ts';
 import {
   worktreeAllocate,
   worktreeCleanup,
@@ -52,7 +53,13 @@ import {
 } from './session.ts';
 import { profileList, spawnResult, spawnSubmit } from './spawn.ts';
 import { worktreeCreate, worktreeList, worktreeRemove } from './worktree.ts';
-import { workspaceList, workspaceRegister, workspaceUnregister } from './workspace.ts';
+import {
+  workspaceCreateStandalone,
+  workspaceInspect,
+  workspaceList,
+  workspaceRegister,
+  workspaceUnregister,
+} from './workspace.ts';
 
 const declared = [
   nodeStatus,
@@ -76,6 +83,9 @@ const declared = [
   worktreeList,
   worktreeCreate,
   worktreeRemove,
+  workspaceCreateStandalone,
+  workspaceInspect,
+  hostBrowseDirectories,
   spawnSubmit,
   spawnResult,
   worktreeProfiles,

@@ -17,6 +17,7 @@ it('one at a time: what changes one record, removes one session, or registers wo
     'record.forget': record,
     'session.remove': [{ key: `session:${sessionId}` }],
     'workspace.register': workspaces,
+    'workspace.createStandalone': workspaces,
     'workspace.unregister': workspaces,
   };
   expect(Object.fromEntries(locked.filter(([, locks]) => locks?.length !== 0))).toEqual(expected);
