@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { resolve } from 'node:path';
 import type { CommandContext } from '../command-context.ts';
-import type { Session } from '@roost/protocol';
+import type { LeaseId, Session } from '@roost/protocol';
 import { ownSize } from '../own-size.ts';
 import { readEnvironment, readLaunch, readName, readSize } from '../operands.ts';
 import { UsageError } from '../usage-error.ts';
@@ -24,6 +24,9 @@ interface RunOptions {
   readonly clear?: string[];
   readonly require?: string[];
   readonly workspace?: string;
+  readonly worktree?: string | true;
+  readonly worktreeProfile?: string;
+  readonly worktreeLease?: string;
   readonly expectRevision?: string;
   readonly deadline?: string;
   readonly idempotencyKey?: string;
@@ -48,6 +51,12 @@ export function define(command: Command, context: CommandContext): void {
     .option('--pipe', 'plain standard input and output instead of a terminal')
     .option('--json', 'do not attach; print the session (with --profile the receipt) as one JSON document')
     .option('--detach-key <key>', "key that begins 'd' to detach (default: $ROOST_DETACH_KEY, else ctrl-\\)")
+    .option(
+      '-w, --worktree [branch]',
+      'run in a new worktree: a managed one when a worktree profile names the workspace, else an ordinary one',
+    )
+    .option('--worktree-profile <id>', 'which worktree profile (default: the only one of the workspace)')
+    .option('--worktree-lease <lease>', 'run in this managed worktree')
     .optionsGroup('From a profile:')
     .option('-p, --profile <id>', 'launch what this profile says; arguments behind -- replace its own')
     .option(
@@ -102,6 +111,9 @@ async function start(
   options: RunOptions,
 ): Promise<Started> {
   const { profile } = options;
+  if (options.worktreeProfile !== undefined && options.worktree === undefined) {
+    throw new UsageError('--worktree-profile needs --worktree');
+  }
   if (profile === undefined) {
     const session = await spawn(context, words, options);
     const { name, id, transport } = session;
@@ -111,6 +123,11 @@ async function start(
     throw new UsageError('the profile names the provider; --set provider=... takes another');
   }
   if (options.env !== undefined) throw new UsageError('--env does not go with --profile');
+  if (options.worktree !== undefined || options.worktreeLease !== undefined) {
+    throw new UsageError(
+      '--worktree does not go with --profile; --set provider=... is a plain: roost run PROVIDER',
+    );
+  }
   const { launchFromProfile, readProfileLaunch } = await import('../profile-launch.ts');
   const launch = readProfileLaunch(
     { ...options, profile },
@@ -134,19 +151,41 @@ async function spawn(
   const size = options.size === undefined ? ownSize(stdout) : readSize(options.size);
   const environment = readEnvironment(options.env ?? [], env);
   const name = options.name === undefined ? undefined : readName(options.name);
-  const connection = await context.node();
-  return connection.request(
-    'session.spawn',
-    {
-      directory: resolve(directory, options.cwd ?? '.'),
-      transport: options.pipe === true ? 'pipe' : 'pty',
-      launch,
-      environment,
-      ...(name === undefined ? {} : { name: name }),
-      ...(size === undefined ? {} : { size }),
-    },
-    { timeoutMs: SPAWN_TIMEOUT_MS },
-  );
+  const here = resolve(directory, options.cwd ?? '.');
+  const spawnIn = async (place: Place): Promise<Session> =>
+    (await context.node()).request(
+      'session.spawn',
+      {
+        directory: place.directory,
+        transport: options.pipe === true ? 'pipe' : 'pty',
+        launch,
+        environment,
+        ...(name === undefined ? {} : { name }),
+        ...(size === undefined ? {} : { size }),
+        ...(place.leaseId === null ? {} : { leaseId: place.leaseId }),
+      },
+      { timeoutMs: SPAWN_TIMEOUT_MS },
+    );
+  const { worktree, worktreeProfile, worktreeLease } = options;
+  if (worktreeLease !== undefined) {
+    if (worktree !== undefined) throw new UsageError('give --worktree or --worktree-lease');
+    const { leasePlace } = await import('../worktree-launch.ts');
+    return spawnIn(await leasePlace(context, worktreeLease));
+  }
+  if (worktree === undefined) return spawnIn({ directory: here, leaseId: null });
+  const { giveBack, placeInWorktree } = await import('../worktree-launch.ts');
+  const place = await placeInWorktree(context, { worktree, worktreeProfile, name, directory: here });
+  try {
+    return await spawnIn(place);
+  } catch (error) {
+    await giveBack(context, place);
+    throw error;
+  }
+}
+
+interface Place {
+  readonly directory: string;
+  readonly leaseId: LeaseId | null;
 }
 
 const PROFILE_OPTIONS = [

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../command-context.ts';
 import { defineAdd } from './worktree/add.ts';
+import { defineLeases, defineProfiles, defineResolve } from './worktree/managed.ts';
 import { defineLs } from './worktree/ls.ts';
 import { defineRm } from './worktree/rm.ts';
 
@@ -9,4 +10,7 @@ export function define(command: Command, context: CommandContext): void {
   defineAdd(command, context);
   defineLs(command, context);
   defineRm(command, context);
+  defineProfiles(command, context);
+  defineLeases(command, context);
+  defineResolve(command, context);
 }

@@ -317,6 +317,27 @@ describe('a managed worktree', () => {
   });
 });
 
+describe('what others notice', () => {
+  it('is nothing that a peer sees which does not know it', async () => {
+    await allocate();
+    const older = await TestClient.connect(daemon.socket, { capabilities: ['compatibility.metadata'] });
+    const snapshot = await older.call('node.snapshot', {});
+    expect(snapshot.worktrees ?? null).toBeNull();
+    expect(snapshot.launchInventory.worktreeProfiles ?? null).toBeNull();
+    expect(await failureOf(older.call('worktree.leases', {}))).toBe('unsupported-capability');
+    older.close();
+  });
+
+  it('waits for what is left of removed sessions', async () => {
+    const made = await spawn({}, { profileId: 'shell' });
+    const { leaseId } = made.worktree;
+    await end(made);
+    await client.call('session.remove', made.receipt.session).catch(() => undefined);
+    await bench.until(client, leaseId, 'removed');
+    expect(existsSync(join(home.path, 'sessions', made.receipt.session.sessionId))).toBe(false);
+  });
+});
+
 describe('set-up', () => {
   it('copies named ignored files without following links, runs its commands with the ports, and tells what it could not copy', async () => {
     const { repository } = bench;

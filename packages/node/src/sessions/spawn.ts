@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { FailureError, ProviderId, type Session, type SpawnRequest } from '@roost/protocol';
 import type { Caller } from '../control/handlers.ts';
 import { mayUse } from '../control/visible.ts';
+import { worktreeEnvironment } from '../managed-worktrees/lease-environment.ts';
 import { Deadline } from '../spawn/deadline.ts';
 import { makesRecord } from '../records/new-record.ts';
 import { startSession, type StartScene } from '../spawn/start-session.ts';
@@ -17,8 +18,14 @@ interface SpawnScene extends StartScene {
 export async function spawnSession(scene: SpawnScene, request: SpawnRequest): Promise<Session> {
   const location = await locate(request.directory);
   if (location === null) throw new FailureError('invalid-directory', { directory: request.directory });
+  const { leaseId = null } = request;
   const launch = planSession(
-    { ...request, session: { kind: 'assign', id: randomUUID() }, prompt: null },
+    {
+      ...request,
+      ...(leaseId === null ? {} : { worktree: worktreeEnvironment(scene.store.sql, leaseId) }),
+      session: { kind: 'assign', id: randomUUID() },
+      prompt: null,
+    },
     location.directory,
     scene.source,
   );
@@ -36,6 +43,7 @@ export async function spawnSession(scene: SpawnScene, request: SpawnRequest): Pr
       ? { kind: 'new', arguments: given, bundle: null, context: null }
       : { kind: 'none' },
     environmentProfile: null,
+    ...(leaseId === null ? {} : { leaseId }),
     deadline: new Deadline(null),
     afterFailure: 'keep',
   });

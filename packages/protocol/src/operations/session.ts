@@ -13,8 +13,8 @@ import {
   TERMINAL_BYTES_MAX,
   WAIT_MS_MAX,
 } from '../bounds.ts';
-import { ProviderId } from '../gates.ts';
-import { AbsolutePath, SessionAddress, SessionId, SessionName } from '../ids.ts';
+import { gated, ProviderId } from '../gates.ts';
+import { AbsolutePath, LeaseId, SessionAddress, SessionId, SessionName } from '../ids.ts';
 import { operation, sessionLock } from '../operation.ts';
 import { Session, Transport } from '../session.ts';
 import { TerminalSize } from '../terminal-size.ts';
@@ -55,6 +55,8 @@ export const SpawnRequest = z.strictObject({
     .record(EnvironmentName, launchText)
     .refine((entries) => Object.keys(entries).length <= ENVIRONMENT_ENTRIES_MAX, 'too many variables')
     .default({}),
+  /** The managed worktree in which the directory lies: nothing else starts there. */
+  leaseId: gated('managed-worktree-spawn-v2', LeaseId.optional()),
 });
 export type SpawnRequest = z.infer<typeof SpawnRequest>;
 
@@ -77,6 +79,7 @@ export const sessionSpawn = operation({
     'workspace-busy',
     'worktree-changing',
     'worktree-managed',
+    'unknown-worktree-lease',
     'worktree-recovery-required',
     'spawn-failed',
     'keeper-unavailable',

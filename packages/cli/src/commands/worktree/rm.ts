@@ -2,7 +2,9 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { LeaseId } from '@roost/protocol';
 import type { CommandContext } from '../../command-context.ts';
+import { MANAGED_MS, printEnd } from './managed.ts';
 import { sourceWorkspace } from './source-workspace.ts';
 
 interface RmOptions {
@@ -15,12 +17,23 @@ export function defineRm(command: Command, context: CommandContext): void {
   command
     .command('rm')
     .description('remove a worktree that holds nothing of its own; its branch stays')
-    .argument('<worktree>', 'its directory, or the id of its workspace')
+    .argument('<worktree>', 'its directory, the id of its workspace, or the lease of a managed one')
     .option('--discard-ignored', 'delete ignored files with it')
     .option('--workspace <workspace>', 'of which repository (default: that of the worktree)')
     .option('--json', 'print one JSON document')
     .action(async (named: string, options: RmOptions) => {
       const connection = await context.node();
+      const managed = LeaseId.safeParse(named);
+      if (managed.success) {
+        const lease = await connection.request(
+          'worktree.cleanup',
+          { leaseId: managed.data },
+          { timeoutMs: MANAGED_MS },
+        );
+        if (options.json === true) context.printJson(lease);
+        else printEnd(context, lease);
+        return;
+      }
       const { workspaces } = await connection.request('workspace.list', {});
       const directory = resolve(context.terminal.directory, named);
       const workspace = workspaces.find(({ id, root }) => id === named || root === directory);
