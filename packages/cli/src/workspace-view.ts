@@ -17,7 +17,7 @@ import { printable } from './printable.ts';
 /** Characters of a commit id that are shown: what git shows of a repository of usual size. */
 const SHORT_ID = 9;
 
-export function shortCommit(id: string): string {
+function shortCommit(id: string): string {
   return id.slice(0, SHORT_ID);
 }
 

@@ -34,7 +34,7 @@ export class ChangeHints {
 }
 
 /** Where HEAD and the index of a working tree lie; null when that cannot be told. */
-export function gitDirectoryOf(root: string): string | null {
+function gitDirectoryOf(root: string): string | null {
   for (let at = root; ; at = dirname(at)) {
     const path = join(at, '.git');
     try {

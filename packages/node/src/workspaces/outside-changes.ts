@@ -97,6 +97,9 @@ export class OutsideChanges {
       case 'record-removed':
       case 'controller-changed':
       case 'spawn-profiles-changed':
+      case 'worktree-profiles-changed':
+      case 'worktree-changed':
+      case 'worktree-removed':
         return;
     }
   }
