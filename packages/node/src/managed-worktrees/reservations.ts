@@ -10,7 +10,7 @@ import { activeLease, listLeases, type LeaseRow } from './lease-table.ts';
 import type { WorktreeProfiles } from './worktree-profiles.ts';
 
 /** The managed worktree in which a canonical path lies. */
-export function leaseAround(sql: Sql, path: string): LeaseRow | null {
+function leaseAround(sql: Sql, path: string): LeaseRow | null {
   return listLeases(sql, false).find(({ target }) => isWithin(path, target)) ?? null;
 }
 

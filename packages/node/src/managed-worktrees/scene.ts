@@ -12,7 +12,7 @@ import type { PortRange } from './port-blocks.ts';
 import type { WorktreeProfiles } from './worktree-profiles.ts';
 
 /** Moments between a stored intent, its effect and its stored outcome: where a crash has to leave something that heals. */
-export type FaultPoint =
+type FaultPoint =
   | 'lease-reserved'
   | 'worktree-added'
   | 'files-copied'
