@@ -34,7 +34,7 @@ export async function measureGit(context: Context): Promise<SectionResult> {
     title: 'Git through the node, and by itself',
     method:
       `${context.scale.gitReads} times each in turn: \`git status\` and \`git diff HEAD\` as processes of the bench, \`git.status\` and ` +
-      `\`git.diff\` (uncommitted and untracked together) as requests. ${CHANGED} files are changed.`,
+      `\`git.diff\` (the same comparison) as requests. ${CHANGED} files are changed.`,
     measurements: samples.measurements,
     verdicts,
   };
@@ -48,7 +48,8 @@ async function measureRepository(
 ): Promise<Verdict[]> {
   const connection = await roost.connection();
   const { id: workspaceId } = await connection.request('workspace.register', { root });
-  const what = { kind: 'since', base: 'HEAD' } as const;
+  // What `git diff` compares, too: it does not look for untracked files.
+  const what = { kind: 'since', base: 'HEAD', includeUntracked: false } as const;
   const pairs = [
     ['status', () => git(root, STATUS), () => connection.request('git.status', { workspaceId })],
     ['diff', () => git(root, DIFF), () => connection.request('git.diff', { workspaceId, what })],
