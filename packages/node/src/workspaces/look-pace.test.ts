@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { FIRST_PACE, LOOK_MS_MAX, LOOK_MS_MIN, paceAfter, pauseAfter, type Pace } from './look-pace.ts';
+import {
+  costOf,
+  FIRST_PACE,
+  LOOK_MS_MAX,
+  LOOK_MS_MIN,
+  paceAfter,
+  pauseAfter,
+  type Pace,
+} from './look-pace.ts';
 
 const quiet = { costMs: 10, foundNews: false, isFollowed: true };
 
@@ -33,5 +41,11 @@ describe('the pace of looks', () => {
   it('keeps looks at many workspaces to that share too, and a huge one from stopping the others', () => {
     expect(30 / (30 + pauseAfter({ costMs: 30 }))).toBeLessThan(0.05);
     expect(pauseAfter({ costMs: 5_000 })).toBeLessThanOrEqual(10_000);
+  });
+
+  it('counts what git worked, else how long it took, and never nothing', () => {
+    expect(costOf(100, 340, 9_000)).toBe(240);
+    expect(costOf(null, 340, 9_000)).toBe(9_000);
+    expect(costOf(100, 100, 9_000)).toBeGreaterThan(0);
   });
 });

@@ -4,13 +4,13 @@
 /** Milliseconds between two looks at one workspace, at least and at most. The least is also what lies between two events. */
 export const LOOK_MS_MIN = 2_000;
 export const LOOK_MS_MAX = 15_000;
-/** Part of one core that looking may take, of all workspaces together. */
-const SHARE = 0.04;
+/** Part of one core that looking may take, of all workspaces together; what the node does itself comes on top. */
+const SHARE = 0.03;
 /** Milliseconds that one look delays those at other workspaces, at most: a huge repository pays by its own pace. */
 const PAUSE_MS_MAX = 10_000;
 
 export interface Look {
-  /** Milliseconds that it took. */
+  /** Milliseconds of processor time that it took. */
   readonly costMs: number;
   readonly foundNews: boolean;
   /** Whether anybody hears of news. */
@@ -24,6 +24,9 @@ export interface Pace {
   readonly leastMs: number;
 }
 
+/** Milliseconds that a look costs at least: less cannot be measured. */
+const COST_MS_MIN = 15;
+
 export const FIRST_PACE: Pace = { intervalMs: LOOK_MS_MIN, leastMs: LOOK_MS_MIN };
 
 export function paceAfter(before: Pace, { costMs, foundNews, isFollowed }: Look): Pace {
@@ -35,4 +38,9 @@ export function paceAfter(before: Pace, { costMs, foundNews, isFollowed }: Look)
 /** Milliseconds from the end of a look to the next one, of whatever workspace. */
 export function pauseAfter({ costMs }: Pick<Look, 'costMs'>): number {
   return Math.min(costMs / SHARE, PAUSE_MS_MAX);
+}
+
+/** What a look cost, from the time of ended children before and after it; else from how long it took. */
+export function costOf(before: number | null, after: number | null, tookMs: number): number {
+  return Math.max(COST_MS_MIN, before === null || after === null ? tookMs : after - before);
 }

@@ -12,7 +12,8 @@ import type { Journal } from '../events/journal.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import { ChangeHints } from './change-hints.ts';
-import { FIRST_PACE, LOOK_MS_MAX, paceAfter, pauseAfter, type Pace } from './look-pace.ts';
+import { childrenTime } from './children-time.ts';
+import { costOf, FIRST_PACE, LOOK_MS_MAX, paceAfter, pauseAfter, type Pace } from './look-pace.ts';
 import { listWorkspaces, noteGit, type GitSummary } from './workspaces.ts';
 
 /** Milliseconds after a hint or an event: what is done is rarely done in one step. */
@@ -175,6 +176,7 @@ export class OutsideChanges {
     one.lookedAt = startedAt;
     // Before the look: what happens during it is not missed.
     one.hints ??= new ChangeHints(one.root, () => this.#hint(one));
+    const costBefore = childrenTime();
     let foundNews = false;
     try {
       const git = await look(one.root);
@@ -185,7 +187,7 @@ export class OutsideChanges {
       one.pace = { ...one.pace, intervalMs: LOOK_MS_MAX };
     }
     const endedAt = performance.now();
-    const costMs = endedAt - startedAt;
+    const costMs = costOf(costBefore, childrenTime(), endedAt - startedAt);
     one.pace = paceAfter(one.pace, { costMs, foundNews, isFollowed: journal.isFollowed });
     const isHinted = one.hintedAt >= startedAt;
     one.dueAt = startedAt + (isHinted ? one.pace.leastMs : one.pace.intervalMs);
