@@ -5,7 +5,7 @@
 export const LOOK_MS_MIN = 2_000;
 export const LOOK_MS_MAX = 15_000;
 /** Part of one core that looking may take, of all workspaces together; what the node does itself comes on top. */
-const SHARE = 0.03;
+const SHARE = 0.02;
 /** Milliseconds that one look delays those at other workspaces, at most: a huge repository pays by its own pace. */
 const PAUSE_MS_MAX = 10_000;
 
