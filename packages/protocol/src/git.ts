@@ -1,6 +1,7 @@
 /** What git says about a workspace, as clients see it. Paths are relative to the workspace, never to the repository's top. */
 import * as z from 'zod';
 import {
+  BRANCH_BYTES_MAX,
   GIT_DIFF_FILES_MAX,
   GIT_HISTORY_PAGE_MAX,
   GIT_REVISION_BYTES_MAX,
@@ -20,6 +21,15 @@ export const GitRevision = boundedText(GIT_REVISION_BYTES_MAX)
   .refine((text) => text !== '' && !text.startsWith('-'), 'a revision is not empty and begins with no dash')
   .refine((text) => !/\p{Cc}/u.test(text) && text.isWellFormed(), 'a revision has no control characters');
 export type GitRevision = z.infer<typeof GitRevision>;
+
+/** A branch without `refs/heads/`. Whether git takes it is asked when it is used. */
+export const BranchName = boundedText(BRANCH_BYTES_MAX)
+  .refine(
+    (name) => name.length > 0 && !name.startsWith('-'),
+    'a branch name is not empty and begins with no dash',
+  )
+  .refine((name) => !/[\p{Cc}\s]/u.test(name), 'a branch name holds no blanks and no control characters');
+export type BranchName = z.infer<typeof BranchName>;
 
 /** One side of a status entry. `untracked` and `conflicted` stand on both sides. */
 export const GitChange = z.enum([

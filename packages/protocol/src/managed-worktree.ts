@@ -7,7 +7,6 @@ import { boundedText } from './bounded-text.ts';
 import {
   ARGUMENT_BYTES_MAX,
   ARGUMENTS_MAX,
-  BRANCH_BYTES_MAX,
   WORKTREE_COMMANDS_MAX,
   WORKTREE_COMMAND_MS_DEFAULT,
   WORKTREE_COMMAND_MS_MAX,
@@ -16,6 +15,7 @@ import {
   WORKTREE_PORTS_MAX,
 } from './bounds.ts';
 import { FAILURE_CODES } from './failures.ts';
+import { BranchName, GitObjectId } from './git.ts';
 import { AbsolutePath, LeaseId, ProfileId, Revision, WorkspaceId } from './ids.ts';
 import { lazySchema } from './lazy-schema.ts';
 import { RepositoryPath } from './repository-path.ts';
@@ -23,21 +23,6 @@ import { RepositoryPath } from './repository-path.ts';
 /** remove-when-released: it goes with the last session or resumable record in it. retain: somebody has to ask. */
 export const WorktreeRetention = z.enum(['remove-when-released', 'retain']);
 export type WorktreeRetention = z.infer<typeof WorktreeRetention>;
-
-/** A branch without `refs/heads/`. Whether git takes it is asked when it is used. */
-export const BranchName = boundedText(BRANCH_BYTES_MAX)
-  .refine(
-    (name) => name.length > 0 && !name.startsWith('-'),
-    'a branch name is not empty and begins with no dash',
-  )
-  .refine((name) => !/[\p{Cc}\s]/u.test(name), 'a branch name holds no blanks and no control characters');
-export type BranchName = z.infer<typeof BranchName>;
-
-/** A commit as git names it: 40 hexadecimal digits, 64 in a repository of SHA-256. */
-export const CommitId = z
-  .string()
-  .regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, 'a commit is 40 or 64 hexadecimal digits');
-export type CommitId = z.infer<typeof CommitId>;
 
 const text = boundedText(ARGUMENT_BYTES_MAX).refine((value) => !value.includes('\0'), 'no NUL');
 
@@ -125,7 +110,7 @@ const unchanging = {
   profileId: ProfileId,
   profileRevision: Revision,
   branch: z.string(),
-  baseCommit: CommitId,
+  baseCommit: GitObjectId,
   ports: PortBlock.nullable(),
 };
 
@@ -143,7 +128,7 @@ export const WorktreeLease = lazySchema(() =>
     failure: z.enum(FAILURE_CODES).nullable(),
     retention: WorktreeRetention,
     /** The commit that it was at when it was last looked at. */
-    head: CommitId.nullable(),
+    head: GitObjectId.nullable(),
     setup: z.enum(['pending', 'done', 'failed']),
     /** Live sessions and resumable records in it. */
     holders: z.object({ sessions: z.int().nonnegative(), records: z.int().nonnegative() }),

@@ -1,13 +1,8 @@
 import * as z from 'zod';
 import type { FailureCode } from '../failures.ts';
+import { BranchName } from '../git.ts';
 import { IdempotencyKey, LeaseId, ProfileId, Revision, SessionName } from '../ids.ts';
-import {
-  BranchName,
-  LeaseChoice,
-  LeaseEvidence,
-  WorktreeLease,
-  WorktreeProfileSummary,
-} from '../managed-worktree.ts';
+import { LeaseChoice, LeaseEvidence, WorktreeLease, WorktreeProfileSummary } from '../managed-worktree.ts';
 import { operation } from '../operation.ts';
 import { SpawnReceipt, SpawnSpec } from '../spawn-spec.ts';
 import { LAUNCH_FAILURES } from './spawn.ts';

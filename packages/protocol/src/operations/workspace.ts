@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { AbsolutePath, WorkspaceId } from '../ids.ts';
 import { operation, workspacesLock } from '../operation.ts';
-import { BranchName } from '../managed-worktree.ts';
+import { BranchName } from '../git.ts';
 import { Workspace } from '../workspace.ts';
 import { WorkspaceInspection } from '../workspace-inspection.ts';
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { boundedText } from '../bounded-text.ts';
 import { GIT_REVISION_BYTES_MAX, WORKTREE_DEADLINE_MS_MAX } from '../bounds.ts';
+import { BranchName } from '../git.ts';
 import { AbsolutePath, WorkspaceId } from '../ids.ts';
 import { operation } from '../operation.ts';
 import { Worktree, WorktreeRecovery, WorktreeServiceMode } from '../worktree.ts';
@@ -16,9 +17,6 @@ const GIT_FAILURES = [
   'git-timed-out',
   'git-not-installed',
 ] as const;
-
-/** Bytes of a branch's name: longer ones are no file names any more. */
-const BranchName = boundedText(GIT_REVISION_BYTES_MAX);
 
 export const worktreeList = operation({
   name: 'worktree.list',
