@@ -39,6 +39,19 @@ describe('a bounded command', () => {
     expect([String(outcome.stdout), String(outcome.stderr)]).toEqual(['out\n', 'err\n']);
   });
 
+  it('has a whole answer when only what it says beside that is cut', async () => {
+    expect(await run('echo out; printf %020d 0 >&2')).toMatchObject({
+      exitCode: 0,
+      truncated: false,
+      stderrTruncated: true,
+    });
+    expect(await run('printf %02000d 0', { beyondStdout: 'drop' })).toMatchObject({
+      exitCode: 0,
+      truncated: true,
+      stderrTruncated: false,
+    });
+  });
+
   it('gets no more environment than it is given', async () => {
     const outcome = await run('env | grep -v ^PWD= | grep -v ^SHLVL= | grep -v ^_=', {
       environment: { PATH: '/usr/bin:/bin', ONLY: 'this' },

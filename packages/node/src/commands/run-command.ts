@@ -29,8 +29,10 @@ export interface CommandOutcome {
   readonly exitCode: number | null;
   readonly stdout: Buffer;
   readonly stderr: Buffer;
-  /** Whether output was cut. */
+  /** Whether standard output was cut: then it is no whole answer. */
   readonly truncated: boolean;
+  /** The same of standard error, where a talkative program says nothing that an answer needs. */
+  readonly stderrTruncated: boolean;
   /** Whether time or the signal ended it. */
   readonly timedOut: boolean;
   /** Why it could not be started, such as ENOENT. */
@@ -50,7 +52,8 @@ export function runCommand(command: Command): Promise<CommandOutcome> {
     const outcome = { exitCode: null as number | null, timedOut: false, startError: null as string | null };
     if (signal?.aborted === true || timeoutMs <= 0) {
       const none = Buffer.alloc(0);
-      resolve({ ...outcome, timedOut: true, stdout: none, stderr: none, truncated: false });
+      const whole = { truncated: false, stderrTruncated: false };
+      resolve({ ...outcome, timedOut: true, stdout: none, stderr: none, ...whole });
       return;
     }
     const child = spawn(program, args, {
@@ -105,7 +108,8 @@ export function runCommand(command: Command): Promise<CommandOutcome> {
         ...outcome,
         stdout: stdout.bytes(),
         stderr: stderr.bytes(),
-        truncated: stdout.isCut() || stderr.isCut(),
+        truncated: stdout.isCut(),
+        stderrTruncated: stderr.isCut(),
       });
     });
   });

@@ -59,7 +59,7 @@ export async function runCommands(
       signal,
     });
     const joined = Buffer.concat([output, ran.stdout, ran.stderr]);
-    truncated ||= ran.truncated || joined.length > WORKTREE_OUTPUT_BYTES_MAX;
+    truncated ||= ran.truncated || ran.stderrTruncated || joined.length > WORKTREE_OUTPUT_BYTES_MAX;
     output = joined.subarray(-WORKTREE_OUTPUT_BYTES_MAX);
     if (ran.startError !== null) return receipt('not-started', index, null);
     if (ran.timedOut) return receipt('timed-out', index, null);
