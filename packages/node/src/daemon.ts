@@ -50,7 +50,7 @@ import { gitQuestions, lookAtGit } from './workspaces/git-questions.ts';
 import { inspectionOperations } from './workspaces/inspect.ts';
 import { OutsideChanges } from './workspaces/outside-changes.ts';
 import { workspaceOperations } from './workspaces/workspaces.ts';
-import { GitCalls } from './worktrees/git-calls.ts';
+import { GitCalls } from './git/git-calls.ts';
 import { GitWorktrees } from './worktrees/git-worktrees.ts';
 import { worktreeOperations } from './worktrees/operations.ts';
 import { Reservations } from './worktrees/reservations.ts';

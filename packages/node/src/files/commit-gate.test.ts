@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FailureError } from '@roost/protocol';
-import { Deadline } from '../spawn/deadline.ts';
+import { Deadline } from '../deadline.ts';
 import { CommitGate, settleBy } from './commit-gate.ts';
 import { createFile } from './create-entry.ts';
 import { PathFault } from './path-fault.ts';

@@ -1,6 +1,6 @@
 // Who was first: the work that makes its change, or the time at which the caller is told that nothing happened. Never both.
 import type { FailureError } from '@roost/protocol';
-import { OVER, type Deadline } from '../spawn/deadline.ts';
+import { OVER, type Deadline } from '../deadline.ts';
 import { PathFault } from './path-fault.ts';
 
 export class CommitGate {

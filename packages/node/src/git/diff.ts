@@ -7,7 +7,7 @@ import {
   type GitObjectId,
   type RepositoryPath,
 } from '@roost/protocol';
-import type { Deadline } from '../spawn/deadline.ts';
+import type { Deadline } from '../deadline.ts';
 import { gitFailure } from './git-failure.ts';
 import { withoutLocalFilters } from './local-filters.ts';
 import { parseDiff } from './parse-diff.ts';

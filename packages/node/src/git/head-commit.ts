@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { FailureError, GitObjectId } from '@roost/protocol';
-import { Deadline, OVER } from '../spawn/deadline.ts';
+import { Deadline, OVER } from '../deadline.ts';
 import { findCommit } from './repository.ts';
 import type { GitSource } from './run-git.ts';
 

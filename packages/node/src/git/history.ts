@@ -1,7 +1,7 @@
 // Commits in pages. A page is a walk from one fixed commit that leaves out what was told: merged branches are neither skipped nor told
 // twice, the first commit is the end like any other, and what is committed meanwhile moves nothing.
 import { FailureError, GitObjectId, type GitHistoryPage, type RepositoryPath } from '@roost/protocol';
-import type { Deadline } from '../spawn/deadline.ts';
+import type { Deadline } from '../deadline.ts';
 import { gitFailure } from './git-failure.ts';
 import { HISTORY_FORMAT, parseHistory } from './parse-history.ts';
 import { findCommit, findRepository } from './repository.ts';

@@ -1,8 +1,8 @@
 // Comparing a working tree has git run the clean filters of its files. Those of the person's own configuration are theirs, as in
 // their own terminal; those that a repository brings along are put out of action.
 import { FailureError } from '@roost/protocol';
+import type { Deadline } from '../deadline.ts';
 import { runGit, type GitSetting, type GitSource } from './run-git.ts';
-import type { Deadline } from '../spawn/deadline.ts';
 import { gitFailure } from './git-failure.ts';
 import { splitAtNul, strictText } from './repository-names.ts';
 

@@ -2,9 +2,9 @@
 import { FailureError, type WorkspaceId } from '@roost/protocol';
 import type { Handlers } from '../control/handlers.ts';
 import type { Slots } from '../control/slots.ts';
+import { Deadline } from '../deadline.ts';
 import { locateById } from '../sessions/locate-session.ts';
 import type { SessionRow } from '../sessions/session-table.ts';
-import { Deadline } from '../spawn/deadline.ts';
 import type { Store } from '../store/store.ts';
 import { deepestRootAround, locate } from '../workspaces/locate.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach } from 'vitest';
-import { Deadline } from '../spawn/deadline.ts';
+import { Deadline } from '../deadline.ts';
 import type { GitSource } from './run-git.ts';
 
 const made: string[] = [];

@@ -1,7 +1,7 @@
 // Where a directory lies in its repository. Asked of git itself, once for each read.
 import { resolve } from 'node:path';
 import { FailureError, GitObjectId, type GitRevision } from '@roost/protocol';
-import type { Deadline } from '../spawn/deadline.ts';
+import type { Deadline } from '../deadline.ts';
 import { gitFailure } from './git-failure.ts';
 import { strictText } from './repository-names.ts';
 import { runGit, type GitCommand, type GitSource } from './run-git.ts';

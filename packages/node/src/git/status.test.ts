@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GIT_STATUS_ENTRIES_MAX, type GitRepositoryStatus } from '@roost/protocol';
-import { Deadline } from '../spawn/deadline.ts';
+import { Deadline } from '../deadline.ts';
 import { Scratch, SOON } from './repository-for-test.ts';
 import { readGitStatus } from './status.ts';
 

@@ -9,7 +9,7 @@ import {
   type GitRepositoryStatus,
   type GitStatus,
 } from '@roost/protocol';
-import type { Deadline } from '../spawn/deadline.ts';
+import type { Deadline } from '../deadline.ts';
 import { gitFailure } from './git-failure.ts';
 import { withoutLocalFilters } from './local-filters.ts';
 import { parseStatus, type ParsedStatus } from './parse-status.ts';

@@ -5,9 +5,9 @@ import { lstatSync, mkdirSync, readdirSync, watch, type FSWatcher } from 'node:f
 import { join } from 'node:path';
 import { ProfileId, Revision } from '@roost/protocol';
 import type * as z from 'zod';
+import { canonicalDigest } from '../canonical-json.ts';
 import type { Log } from '../log.ts';
-import { canonicalDigest } from '../spawn/canonical-json.ts';
-import { readSmallFile } from '../spawn/read-small-file.ts';
+import { readSmallFile } from '../read-small-file.ts';
 
 const PROFILE_BYTES_MAX = 64 * 1024;
 /** Faults told at most. */

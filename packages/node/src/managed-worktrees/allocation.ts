@@ -12,11 +12,11 @@ import {
   type ProfileId,
   type Revision,
 } from '@roost/protocol';
-import { Deadline } from '../spawn/deadline.ts';
+import { Deadline } from '../deadline.ts';
 import type { Transaction } from '../store/store.ts';
 import { readContent } from '../worktrees/worktree-content.ts';
 import { findWorkspace, registerWorkspace } from '../workspaces/workspaces.ts';
-import { branchFor } from './branch-name.ts';
+import { branchFor } from './branch-template.ts';
 import { branchTip, settleBranch, withoutPaths } from './branches.ts';
 import { cleanUp } from './cleanup.ts';
 import { copyIgnored } from './copy-ignored.ts';

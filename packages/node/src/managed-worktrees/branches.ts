@@ -1,13 +1,12 @@
 // What becomes of a worktree's branch and of commits that only the worktree remembers. A branch is deleted only when another ref
 // reaches everything in it; commits that nothing else reaches get a recovery ref first.
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { FailureError } from '@roost/protocol';
+import type { Deadline } from '../deadline.ts';
+import { lineOf, type GitCalls } from '../git/git-calls.ts';
 import { gitFailure } from '../git/git-failure.ts';
-import type { Deadline } from '../spawn/deadline.ts';
-import { lineOf, type GitCalls } from '../worktrees/git-calls.ts';
 import type { GitWorktrees } from '../worktrees/git-worktrees.ts';
 import { UNREACHED_BY_REFS } from '../worktrees/recovery-refs.ts';
+import { findAdministrativeDirectory } from '../worktrees/worktree-target.ts';
 
 /** Entries of the worktree's reflog that are looked at, the newest ones. */
 const REFLOG_MAX = 1_000;
@@ -67,7 +66,8 @@ export async function keepAbandoned(
   name: string,
   deadline: Deadline,
 ): Promise<string | null> {
-  const directory = await administrativeDirectoryOf(worktrees, root, target, deadline);
+  const common = await worktrees.commonDirectory(root, deadline);
+  const directory = await findAdministrativeDirectory(target, common);
   if (directory === null) return null;
   const seen = await git.look(
     root,
@@ -127,32 +127,6 @@ async function gathered(
   );
   if (outcome.exitCode !== 0) throw gitFailure(outcome);
   return lineOf(outcome.stdout);
-}
-
-/** What the repository keeps of a worktree, also when its directory is gone; null when it keeps nothing. */
-async function administrativeDirectoryOf(
-  worktrees: GitWorktrees,
-  root: string,
-  target: string,
-  deadline: Deadline,
-): Promise<string | null> {
-  const all = join(await worktrees.commonDirectory(root, deadline), 'worktrees');
-  let names: string[];
-  try {
-    names = await readdir(all);
-  } catch {
-    return null;
-  }
-  for (const name of names) {
-    const directory = join(all, name);
-    try {
-      const pointer = (await readFile(join(directory, 'gitdir'), 'utf8')).replace(/\n$/, '');
-      if (pointer === join(target, '.git')) return directory;
-    } catch {
-      // It is of another kind, or has just gone.
-    }
-  }
-  return null;
 }
 
 function linesOf(bytes: Buffer): string[] {

@@ -1,7 +1,7 @@
 // Taking a managed worktree away. Who is in it is asked before git is, and nobody can come in from then on; nothing is forced; what
 // would be lost stops it; commits that nothing else reaches are kept first. Each step can be done again after a crash.
 import { FailureError, type FailureCode, type LeaseId } from '@roost/protocol';
-import { Deadline } from '../spawn/deadline.ts';
+import { Deadline } from '../deadline.ts';
 import { findWorkspace, unregisterWorkspace } from '../workspaces/workspaces.ts';
 import { keepAbandoned, settleBranch, withoutPaths } from './branches.ts';
 import { look, mayDiscard, type Seen } from './evidence.ts';

@@ -2,8 +2,8 @@
 import { lstat, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { FailureError, type LeaseEvidence } from '@roost/protocol';
+import { Deadline } from '../deadline.ts';
 import { systemErrorCode } from '../home/system-error.ts';
-import { Deadline } from '../spawn/deadline.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { choicesFor, judge, type LeaseFacts, type Sighting, type Verdict } from './judgement.ts';
 import { commandReceipt, holdersOf, leaseView, profileOf, type LeaseRow } from './lease-table.ts';

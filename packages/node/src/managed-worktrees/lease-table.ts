@@ -4,9 +4,9 @@
 import * as z from 'zod';
 import {
   CommandReceipt,
-  CommitId,
   FAILURE_CODES,
   FailureError,
+  GitObjectId,
   LeaseId,
   LeaseState,
   LIVE_STATUSES,
@@ -32,8 +32,8 @@ const Row = z.object({
   profile_revision: Revision,
   profile: z.string(),
   branch: z.string(),
-  base_commit: CommitId,
-  head: CommitId.nullable(),
+  base_commit: GitObjectId,
+  head: GitObjectId.nullable(),
   state: LeaseState,
   failure: z.enum(FAILURE_CODES).nullable(),
   origin: z.enum(['spawn', 'allocate']),

@@ -9,9 +9,9 @@ import {
   type Params,
   type SpawnReceipt,
 } from '@roost/protocol';
+import { canonicalDigest } from '../canonical-json.ts';
 import type { Caller } from '../control/handlers.ts';
-import { canonicalDigest } from '../spawn/canonical-json.ts';
-import { Deadline } from '../spawn/deadline.ts';
+import { Deadline } from '../deadline.ts';
 import { decideLaunch, planDecided, startDecided, type LaunchScene } from '../spawn/launch-spec.ts';
 import { findLaunch } from '../spawn/ledger-table.ts';
 import type { LaunchEntry } from '../spawn/ledger.ts';

@@ -1,7 +1,7 @@
 // What a start of the node makes of a managed worktree, on evidence alone: sessions are reconciled already, and what an earlier start
 // left at work on it has ended before anything is looked at.
 import { FailureError, type LeaseId } from '@roost/protocol';
-import { Deadline } from '../spawn/deadline.ts';
+import { Deadline } from '../deadline.ts';
 import { dropUnborn, registerTarget } from './allocation.ts';
 import { cleanUp } from './cleanup.ts';
 import { factsOf, look, mayDiscard, type Seen } from './evidence.ts';

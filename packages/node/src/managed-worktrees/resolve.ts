@@ -1,7 +1,7 @@
 // A person's decision about a managed worktree. The evidence is taken anew under the lease's lock: only what it offers at that moment
 // is done.
 import { FailureError, type LeaseChoice, type LeaseId } from '@roost/protocol';
-import { Deadline } from '../spawn/deadline.ts';
+import { Deadline } from '../deadline.ts';
 import { findWorkspace, unregisterWorkspace } from '../workspaces/workspaces.ts';
 import { registerTarget } from './allocation.ts';
 import { branchTip } from './branches.ts';

@@ -1,11 +1,11 @@
 // What the parts of managed worktrees share.
 import type { KeyedLocks } from '../control/keyed-locks.ts';
+import { Deadline } from '../deadline.ts';
+import type { GitCalls } from '../git/git-calls.ts';
 import type { GitSource } from '../git/run-git.ts';
 import type { Log } from '../log.ts';
 import type { Removals } from '../sessions/removals.ts';
-import { Deadline } from '../spawn/deadline.ts';
 import type { Store } from '../store/store.ts';
-import type { GitCalls } from '../worktrees/git-calls.ts';
 import type { GitWorktrees } from '../worktrees/git-worktrees.ts';
 import type { ServiceModes } from '../worktrees/service-mode.ts';
 import type { PortRange } from './port-blocks.ts';

@@ -8,9 +8,9 @@ import {
   type ProfileId,
 } from '@roost/protocol';
 import * as z from 'zod';
+import { canonicalJson } from '../canonical-json.ts';
 import { ProfileDirectory, type Named, type ProfileFault } from '../home/profile-directory.ts';
 import type { Log } from '../log.ts';
-import { canonicalJson } from '../spawn/canonical-json.ts';
 import type { Store } from '../store/store.ts';
 
 export type NamedWorktreeProfile = Named<WorktreeProfile>;

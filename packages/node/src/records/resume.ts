@@ -8,10 +8,10 @@ import {
   type TerminalSize,
 } from '@roost/protocol';
 import { findProvider, runtimeCapabilities } from '@roost/providers';
+import { Deadline } from '../deadline.ts';
 import { worktreeEnvironment } from '../managed-worktrees/lease-environment.ts';
 import { planSession, type Launch, type LaunchSource } from '../sessions/launch.ts';
 import { checkEnvironment } from '../spawn/environment-guard.ts';
-import { Deadline } from '../spawn/deadline.ts';
 import { startSession, type StartScene } from '../spawn/start-session.ts';
 import type { Sql } from '../store/sql.ts';
 import { locate, type Location } from '../workspaces/locate.ts';

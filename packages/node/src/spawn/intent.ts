@@ -18,6 +18,7 @@ import {
   type Workspace,
   type WorkspaceId,
 } from '@roost/protocol';
+import type { Deadline } from '../deadline.ts';
 import { checkLaunchPlace } from '../managed-worktrees/reservations.ts';
 import { randomHexId } from '../node-identity.ts';
 import { newRecordRow } from '../records/new-record.ts';
@@ -39,7 +40,6 @@ import type { Sql } from '../store/sql.ts';
 import type { Transaction } from '../store/store.ts';
 import type { Location } from '../workspaces/locate.ts';
 import { findWorkspace, workspaceAround } from '../workspaces/workspaces.ts';
-import type { Deadline } from './deadline.ts';
 import { checkEnvironment, storedEnvironment } from './environment-guard.ts';
 
 type RecordPlan =

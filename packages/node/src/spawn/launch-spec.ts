@@ -13,6 +13,7 @@ import {
 import { findProvider, runtimeCapabilities } from '@roost/providers';
 import type { Caller } from '../control/handlers.ts';
 import { mayUse } from '../control/visible.ts';
+import { OVER, type Deadline } from '../deadline.ts';
 import { leaseEnvironment } from '../managed-worktrees/lease-environment.ts';
 import { receiptOf, type LeaseRow } from '../managed-worktrees/lease-table.ts';
 import { planSession, type Launch, type LaunchSource } from '../sessions/launch.ts';
@@ -20,11 +21,11 @@ import type { SessionRow } from '../sessions/session-table.ts';
 import type { Transaction } from '../store/store.ts';
 import { locate, type Location } from '../workspaces/locate.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
-import { OVER, tooLate, type Deadline } from './deadline.ts';
 import type { LaunchEntry } from './ledger.ts';
 import type { SpawnProfiles } from './profiles.ts';
 import { resolveSpec, type Catalogues, type ResolvedSpec } from './resolve-spec.ts';
 import { startSession, type StartScene } from './start-session.ts';
+import { tooLate } from './too-late.ts';
 
 export interface LaunchScene extends StartScene {
   readonly profiles: SpawnProfiles;

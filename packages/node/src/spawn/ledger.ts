@@ -9,13 +9,13 @@ import {
   type Result,
   SpawnReceipt,
 } from '@roost/protocol';
+import { canonicalDigest } from '../canonical-json.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
 import type { Log } from '../log.ts';
 import type { SessionLifecycle } from '../sessions/lifecycle.ts';
 import { findSession, type SessionRow } from '../sessions/session-table.ts';
 import type { Store, Transaction } from '../store/store.ts';
 import { leaseOfKey } from '../managed-worktrees/lease-table.ts';
-import { canonicalDigest } from './canonical-json.ts';
 import { forgetLaunch } from './forget-launch.ts';
 import {
   countKept,

@@ -2,10 +2,11 @@
 // resolved, then the launch of that. It goes on when the caller is gone; `spawn.result` tells how it ended.
 import type { SpawnSpec, WorkspaceId } from '@roost/protocol';
 import type { Handlers } from '../control/handlers.ts';
+import { Deadline, OVER } from '../deadline.ts';
 import { selectWorktree, type SelectionScene } from '../worktrees/select-worktree.ts';
-import { Deadline, OVER, tooLate } from './deadline.ts';
 import { decideLaunch, startDecided, type LaunchScene } from './launch-spec.ts';
 import type { SpawnLedger } from './ledger.ts';
+import { tooLate } from './too-late.ts';
 
 interface SpawnOperationsScene extends LaunchScene {
   /** Of the worktrees that a launch can select. */

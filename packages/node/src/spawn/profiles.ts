@@ -2,12 +2,12 @@
 // events.
 import { SPAWN_PROFILES_MAX, SpawnProfile, SpawnProfileSummary, type ProfileId } from '@roost/protocol';
 import * as z from 'zod';
+import { canonicalJson } from '../canonical-json.ts';
 import type { Caller } from '../control/handlers.ts';
 import { visible } from '../control/visible.ts';
 import { ProfileDirectory, type Named, type ProfileFault } from '../home/profile-directory.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
-import { canonicalJson } from './canonical-json.ts';
 
 export type NamedProfile = Named<SpawnProfile>;
 

@@ -9,10 +9,10 @@ import {
   SpawnSpec,
   type Capability,
 } from '@roost/protocol';
+import { canonicalJson } from '../canonical-json.ts';
 import { TestHome, failureOf, waitFor } from '../node-for-test.ts';
 import { findRecord } from '../records/record-table.ts';
 import { deleteSession, findSession } from '../sessions/session-table.ts';
-import { canonicalJson } from './canonical-json.ts';
 import { LaunchBench, runningSessions, workOf, writeProfile, writeProgram } from './launching-for-test.ts';
 
 const key = IdempotencyKey.parse('key');

@@ -4,6 +4,7 @@
 // the connection that asked for it.
 import { setTimeout as delay } from 'node:timers/promises';
 import { FailureError, type Failure, type Session } from '@roost/protocol';
+import { OVER } from '../deadline.ts';
 import { readHeadCommit } from '../git/head-commit.ts';
 import type { GitSource } from '../git/run-git.ts';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
@@ -13,10 +14,10 @@ import type { SessionLifecycle } from '../sessions/lifecycle.ts';
 import { findSession, sessionView } from '../sessions/session-table.ts';
 import type { Store } from '../store/store.ts';
 import type { Reservations } from '../worktrees/reservations.ts';
-import { OVER, tooLate } from './deadline.ts';
 import { forgetLaunch } from './forget-launch.ts';
 import { checkLaunch, storeIntent, type Intent, type StartRequest } from './intent.ts';
 import { whetherItRuns } from './whether-it-runs.ts';
+import { tooLate } from './too-late.ts';
 
 /** Milliseconds for the keeper's answer to a spawn. */
 const SPAWN_MS = 10_000;

@@ -2,7 +2,7 @@
 import { FailureError } from '@roost/protocol';
 import type { Handlers } from '../control/handlers.ts';
 import type { Slots } from '../control/slots.ts';
-import { Deadline, OVER } from '../spawn/deadline.ts';
+import { Deadline, OVER } from '../deadline.ts';
 import { BROWSE_MS, browseDirectories } from './browse-directories.ts';
 
 /** Where one starts who names no directory. */

@@ -3,7 +3,7 @@
 // little does.
 import { statSync, watch, type FSWatcher } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { readSmallFile } from '../spawn/read-small-file.ts';
+import { readSmallFile } from '../read-small-file.ts';
 
 /** Bytes of the file `.git` of a linked worktree: one path. */
 const GIT_FILE_BYTES_MAX = 8_192;

@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { FailureError, GitObjectId, GIT_SUBJECT_BYTES_MAX, type InspectedGit } from '@roost/protocol';
+import { Deadline } from '../deadline.ts';
+import { GitCalls } from '../git/git-calls.ts';
 import { gitFailure, saidBy } from '../git/git-failure.ts';
 import { readGitStatus } from '../git/status.ts';
 import type { GitSource } from '../git/run-git.ts';
-import { Deadline } from '../spawn/deadline.ts';
-import { GitCalls } from '../worktrees/git-calls.ts';
 import { GitWorktrees } from '../worktrees/git-worktrees.ts';
 import type { GitQuestions } from './inspect-git.ts';
 import type { GitSummary } from './workspaces.ts';

@@ -9,8 +9,8 @@ import {
   type GitStatus,
   type InspectedGit,
 } from '@roost/protocol';
+import type { Deadline } from '../deadline.ts';
 import type { Log } from '../log.ts';
-import type { Deadline } from '../spawn/deadline.ts';
 
 export interface GitQuestions {
   /** Never throws for what git does. */

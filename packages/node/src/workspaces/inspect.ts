@@ -3,7 +3,7 @@
 import { FailureError, type InspectedGit, type WorkspaceInspection } from '@roost/protocol';
 import type { Handlers } from '../control/handlers.ts';
 import type { Slots } from '../control/slots.ts';
-import { Deadline } from '../spawn/deadline.ts';
+import { Deadline } from '../deadline.ts';
 import type { Sql } from '../store/sql.ts';
 import { GitInspection, type GitInspectionScene } from './inspect-git.ts';
 import { TreeWalk } from './tree-walk.ts';

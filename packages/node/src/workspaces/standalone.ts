@@ -4,12 +4,12 @@
 import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { AbsolutePath, FailureError, type BranchName } from '@roost/protocol';
+import { Deadline } from '../deadline.ts';
+import { requireBranchName } from '../git/branch-name.ts';
+import { GitCalls } from '../git/git-calls.ts';
 import { gitFailure } from '../git/git-failure.ts';
 import { runGit, type GitSource } from '../git/run-git.ts';
 import { systemErrorCode } from '../home/system-error.ts';
-import { Deadline } from '../spawn/deadline.ts';
-import { requireBranchName } from '../worktrees/branch-name.ts';
-import { GitCalls } from '../worktrees/git-calls.ts';
 import { isSame, OpenDirectory, type Identity } from './open-directory.ts';
 
 /** Milliseconds that git may take to make a repository. */

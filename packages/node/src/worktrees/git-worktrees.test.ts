@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync }
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FailureError, type Failure } from '@roost/protocol';
-import { Deadline } from '../spawn/deadline.ts';
+import { Deadline } from '../deadline.ts';
 import { GitWorktrees, type WorktreeBranch } from './git-worktrees.ts';
 import { hashTree, TestRepository } from './repository-for-test.ts';
 

@@ -3,11 +3,12 @@
 import { realpath } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { FailureError } from '@roost/protocol';
+import { Deadline } from '../deadline.ts';
+import { requireBranchName } from '../git/branch-name.ts';
+import { CHANGE_MS, GitCalls, lineOf } from '../git/git-calls.ts';
 import { gitFailure, saidBy } from '../git/git-failure.ts';
 import type { GitSource } from '../git/run-git.ts';
-import { Deadline } from '../spawn/deadline.ts';
-import { requireBranchName, requireFreeBranch } from './branch-name.ts';
-import { CHANGE_MS, GitCalls, lineOf } from './git-calls.ts';
+import { requireFreeBranch } from './free-branch.ts';
 import { loggedTips } from './head-log.ts';
 import { keepUnderRecoveryRef } from './recovery-refs.ts';
 import { readContent, requireClean } from './worktree-content.ts';

@@ -2,8 +2,8 @@
 // the worktree. What the branch's own log holds (amended commits, what a rebase replaced) stays with the branch.
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Deadline } from '../spawn/deadline.ts';
-import type { GitCalls } from './git-calls.ts';
+import type { Deadline } from '../deadline.ts';
+import type { GitCalls } from '../git/git-calls.ts';
 import { UNREACHED_BY_REFS } from './recovery-refs.ts';
 import type { WorktreeEntry } from './worktree-list.ts';
 import { findAdministrativeDirectory } from './worktree-target.ts';

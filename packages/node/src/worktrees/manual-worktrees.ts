@@ -4,10 +4,10 @@
 import { FailureError, type Params, type Result, type Workspace } from '@roost/protocol';
 import { processStart } from '@roost/keeper/processes';
 import type { KeyedLocks } from '../control/keyed-locks.ts';
+import { Deadline } from '../deadline.ts';
 import type { FaultHook } from '../fault-points.ts';
 import type { Log } from '../log.ts';
 import { listSessions, type SessionRow } from '../sessions/session-table.ts';
-import { Deadline } from '../spawn/deadline.ts';
 import type { Store, Transaction } from '../store/store.ts';
 import { locate } from '../workspaces/locate.ts';
 import {

@@ -2,7 +2,7 @@
 import { FailureError, type Worktree } from '@roost/protocol';
 import type { Handlers } from '../control/handlers.ts';
 import type { Slots } from '../control/slots.ts';
-import { Deadline } from '../spawn/deadline.ts';
+import { Deadline } from '../deadline.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import type { WorktreeEntry } from './git-worktrees.ts';
 import { listIntents, recoveryView } from './intent-table.ts';

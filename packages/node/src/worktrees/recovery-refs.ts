@@ -1,9 +1,9 @@
 // Refs that keep commits which nothing else would keep once a worktree is gone. Made before the removal, never moved, never
 // deleted: what to do with them is the person's choice.
 import { FailureError } from '@roost/protocol';
+import type { Deadline } from '../deadline.ts';
+import { lineOf, type GitCalls } from '../git/git-calls.ts';
 import { gitFailure } from '../git/git-failure.ts';
-import type { Deadline } from '../spawn/deadline.ts';
-import { lineOf, type GitCalls } from './git-calls.ts';
 
 const PREFIX = 'refs/roost/recovered/';
 /** Names tried before it is given up. */

@@ -1,6 +1,6 @@
 // Whether a launch in one workspace may run in a worktree of its repository instead: git is asked, not the registration believed.
 import { FailureError, type Workspace, type WorkspaceId } from '@roost/protocol';
-import type { Deadline } from '../spawn/deadline.ts';
+import type { Deadline } from '../deadline.ts';
 import type { Store } from '../store/store.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import type { GitWorktrees, WorktreeEntry } from './git-worktrees.ts';

@@ -2,9 +2,9 @@
 // what is there and on nothing else; what evidence cannot decide is kept, and shown to whoever asks for the worktrees.
 import { processStart } from '@roost/keeper/processes';
 import type { KeyedLocks } from '../control/keyed-locks.ts';
+import { Deadline } from '../deadline.ts';
 import type { FaultHook } from '../fault-points.ts';
 import type { Log } from '../log.ts';
-import { Deadline } from '../spawn/deadline.ts';
 import type { Store } from '../store/store.ts';
 import { locate } from '../workspaces/locate.ts';
 import { findWorkspaceAt, registerWorkspace } from '../workspaces/workspaces.ts';
@@ -43,7 +43,14 @@ export class Settling {
    * nothing else happens there. What is settled resolves when all are.
    */
   begin(): Promise<void> {
-    const all = listIntents(this.#scene.store.sql).map((intent) => this.#afterCrash(intent));
+    const all = listIntents(this.#scene.store.sql).map(async (intent) => {
+      try {
+        await this.#afterCrash(intent);
+      } catch (error) {
+        // Such as one in the place of another: it is looked at when somebody asks for that place.
+        this.#scene.log.error({ err: error }, 'a worktree could not be settled');
+      }
+    });
     this.#work = Promise.all(all).then(() => undefined);
     return this.#work;
   }
@@ -75,15 +82,13 @@ export class Settling {
   }
 
   async #afterCrash(intent: IntentRow): Promise<void> {
-    const { reservations, repositories, log } = this.#scene;
+    const { reservations, repositories } = this.#scene;
     const give = reservations.take(intent.target_root);
     const release = await repositories.acquire([{ key: `repository:${intent.common_directory}` }]);
     try {
       while (isRunning(intent) && !this.#closing.signal.aborted) await pause(this.#closing.signal);
       if (this.#closing.signal.aborted) return;
       await this.settle(intent, 'finish');
-    } catch (error) {
-      log.error({ err: error }, 'a worktree could not be settled');
     } finally {
       release();
       give();

@@ -3,9 +3,9 @@
 import { access, lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FailureError } from '@roost/protocol';
+import type { Deadline } from '../deadline.ts';
+import type { GitCalls } from '../git/git-calls.ts';
 import { gitFailure } from '../git/git-failure.ts';
-import type { Deadline } from '../spawn/deadline.ts';
-import type { GitCalls } from './git-calls.ts';
 
 /** Bytes of a status, of an index's listing: more is refused, never guessed. */
 const STATUS_BYTES_MAX = 4 * 1024 * 1024;

@@ -4,7 +4,6 @@ import { lstat, readdir, readFile, realpath, stat, writeFile } from 'node:fs/pro
 import { basename, dirname, isAbsolute, join, normalize, resolve, sep } from 'node:path';
 import { FailureError } from '@roost/protocol';
 import { systemErrorCode } from '../home/system-error.ts';
-import { refuse } from './git-calls.ts';
 import { WORKTREE_PATH_BYTES_MAX, WORKTREES_MAX, type WorktreeEntry } from './worktree-list.ts';
 
 /** Bytes of a file that holds one path. */
@@ -32,6 +31,10 @@ export async function canonicalTarget(target: string): Promise<string | null> {
   } catch {
     return null;
   }
+}
+
+function refuse(reason: string): FailureError {
+  return new FailureError('invalid-request', { reason });
 }
 
 export type Presence = 'absent' | 'directory' | 'other';

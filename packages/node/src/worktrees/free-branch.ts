@@ -1,27 +1,9 @@
-// Names of branches: what git takes for one, and whether it is free. A branch that is there is somebody's: never taken silently.
+// Whether a new branch can have its name. A branch that is there is somebody's: never taken silently.
 import { FailureError } from '@roost/protocol';
-import type { Deadline } from '../spawn/deadline.ts';
+import type { Deadline } from '../deadline.ts';
+import type { GitCalls } from '../git/git-calls.ts';
 import { gitFailure } from '../git/git-failure.ts';
-import { refuse, type GitCalls } from './git-calls.ts';
 import type { WorktreeEntry } from './worktree-list.ts';
-
-/** Bytes: longer ones are no file names any more. */
-const BRANCH_BYTES_MAX = 244;
-
-/** @throws FailureError: invalid-request, git-*. */
-export async function requireBranchName(
-  git: GitCalls,
-  root: string,
-  branch: string,
-  deadline: Deadline,
-): Promise<void> {
-  const isText = branch.isWellFormed() && !/\p{Cc}/u.test(branch) && !branch.startsWith('-');
-  const fits = branch !== '' && branch !== 'HEAD' && Buffer.byteLength(branch) <= BRANCH_BYTES_MAX;
-  if (!isText || !fits) throw refuse('that is no name of a branch');
-  // As a full ref: `--branch` would expand what stands for the branch before.
-  const outcome = await git.look(root, ['check-ref-format', `refs/heads/${branch}`], deadline);
-  if (outcome.exitCode !== 0) throw refuse('that is no name of a branch', { branch });
-}
 
 /**
  * @throws FailureError: branch-exists, with what could be done instead: `adopt` (nobody holds it), `other-name`; `heldBy` is the

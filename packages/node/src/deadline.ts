@@ -1,5 +1,4 @@
 // A moment on the monotonic clock by which something has to have happened; none at all for work that takes as long as it takes.
-import { FailureError } from '@roost/protocol';
 
 /** In place of a result that did not come in time. */
 export const OVER: unique symbol = Symbol('over');
@@ -42,8 +41,4 @@ export class Deadline {
       clearTimeout(timer);
     }
   }
-}
-
-export function tooLate(): FailureError {
-  return new FailureError('spawn-deadline-exceeded');
 }

@@ -1,9 +1,8 @@
-// Git as the worktrees need it: every call within one deadline, and what is no success becomes a failure with its code.
-import { FailureError } from '@roost/protocol';
+// Calls of git within one deadline; what is no success becomes a failure with its code.
 import type { CommandOutcome } from '../commands/run-command.ts';
-import { gitFailure } from '../git/git-failure.ts';
-import { runGit, type GitSource } from '../git/run-git.ts';
-import type { Deadline } from '../spawn/deadline.ts';
+import type { Deadline } from '../deadline.ts';
+import { gitFailure } from './git-failure.ts';
+import { runGit, type GitSource } from './run-git.ts';
 
 /** Milliseconds of one read, when the deadline leaves as much. */
 const READ_MS = 30_000;
@@ -87,8 +86,4 @@ export class GitCalls {
 export function lineOf(bytes: Buffer): string {
   const text = bytes.toString('utf8');
   return text.endsWith('\n') ? text.slice(0, -1) : text;
-}
-
-export function refuse(reason: string, details: Record<string, string> = {}): FailureError {
-  return new FailureError('invalid-request', { ...details, reason });
 }
