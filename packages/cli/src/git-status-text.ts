@@ -3,11 +3,15 @@ import type { GitChange, GitRepositoryStatus, GitStatusEntry } from '@roost/prot
 import type { Palette } from './paint.ts';
 import { printable } from './printable.ts';
 
-/** Letters of a commit id that are shown. */
-export const COMMIT_DIGITS_SHOWN = 10;
+/** Digits of a commit id that are shown. */
+const COMMIT_DIGITS_SHOWN = 10;
+
+export function shortCommit(id: string): string {
+  return id.slice(0, COMMIT_DIGITS_SHOWN);
+}
 
 /** As `git status --short` has them. */
-const LETTERS: Readonly<Record<GitChange, string>> = {
+export const CHANGE_LETTERS: Readonly<Record<GitChange, string>> = {
   unmodified: ' ',
   modified: 'M',
   'type-changed': 'T',
@@ -27,7 +31,7 @@ function headLine(status: GitRepositoryStatus, palette: Palette): string {
   const { branch, commit, upstream, operation, hasWorkingTree } = status;
   const where = branch === null ? 'detached' : `on ${palette.strong(printable(branch))}`;
   const parts = [
-    commit === null ? `${where}, no commit yet` : `${where} at ${commit.slice(0, COMMIT_DIGITS_SHOWN)}`,
+    commit === null ? `${where}, no commit yet` : `${where} at ${shortCommit(commit)}`,
     ...(upstream === null ? [] : [distance(upstream)]),
     ...(operation === null ? [] : [palette.warn(`in the middle of: ${operation}`)]),
     ...(hasWorkingTree ? [] : ['no working tree']),
@@ -45,7 +49,8 @@ function distance({ branch, ahead, behind }: NonNullable<GitRepositoryStatus['up
 function entryLine(entry: GitStatusEntry, palette: Palette): string {
   const { index, worktree, conflict, previousPath, submodule, isDirectory } = entry;
   const letters =
-    (conflict === null ? palette.good : palette.bad)(LETTERS[index]) + palette.bad(LETTERS[worktree]);
+    (conflict === null ? palette.good : palette.bad)(CHANGE_LETTERS[index]) +
+    palette.bad(CHANGE_LETTERS[worktree]);
   const facts = [
     ...(previousPath === null ? [] : [`from ${printable(previousPath)}`]),
     ...(conflict === null ? [] : [conflict]),

@@ -1,6 +1,5 @@
 /** What is shown of workspaces: as one line, and whole. */
 import type {
-  GitChange,
   GitCut,
   GitStatus,
   GitStatusEntry,
@@ -11,15 +10,9 @@ import type {
   WorkspaceGit,
   WorkspaceTree,
 } from '@roost/protocol';
+import { CHANGE_LETTERS, shortCommit } from './git-status-text.ts';
 import type { Palette } from './paint.ts';
 import { printable } from './printable.ts';
-
-/** Characters of a commit id that are shown: what git shows of a repository of usual size. */
-const SHORT_ID = 9;
-
-function shortCommit(id: string): string {
-  return id.slice(0, SHORT_ID);
-}
 
 /** `main 2 changed, 1 untracked`. */
 export function describeWorkspaceGit(git: WorkspaceGit | null): string {
@@ -129,21 +122,9 @@ function statusLines(status: Exclude<GitStatus, { kind: 'not-a-repository' }>, p
   ];
 }
 
-const LETTERS: Readonly<Record<GitChange, string>> = {
-  unmodified: ' ',
-  modified: 'M',
-  'type-changed': 'T',
-  added: 'A',
-  deleted: 'D',
-  renamed: 'R',
-  copied: 'C',
-  untracked: '?',
-  conflicted: 'U',
-};
-
 function entryLine({ index, worktree, path, previousPath, isDirectory }: GitStatusEntry, palette: Palette) {
   const from = previousPath === null ? '' : `${printable(previousPath)} -> `;
-  const letters = palette.good(LETTERS[index]) + palette.bad(LETTERS[worktree]);
+  const letters = palette.good(CHANGE_LETTERS[index]) + palette.bad(CHANGE_LETTERS[worktree]);
   return `${letters} ${from}${printable(path)}${isDirectory ? '/' : ''}`;
 }
 

@@ -11,7 +11,7 @@ import {
 } from '@roost/protocol';
 import type { CommandContext } from '../command-context.ts';
 import { printDiff, type DiffOptions } from '../diff-text.ts';
-import { COMMIT_DIGITS_SHOWN, statusLines } from '../git-status-text.ts';
+import { shortCommit, statusLines } from '../git-status-text.ts';
 import { readCount } from '../operands.ts';
 import { paletteFor, type Palette } from '../paint.ts';
 import { printable } from '../printable.ts';
@@ -127,12 +127,9 @@ async function showLog(
 function commitLine(commit: GitCommit, palette: Palette): string {
   const { id, authoredAt, author, subject } = commit;
   const day = authoredAt?.slice(0, 10) ?? 'undated   ';
-  return [
-    palette.warn(id.slice(0, COMMIT_DIGITS_SHOWN)),
-    palette.faint(day),
-    printable(author.name),
-    printable(subject),
-  ].join('  ');
+  return [palette.warn(shortCommit(id)), palette.faint(day), printable(author.name), printable(subject)].join(
+    '  ',
+  );
 }
 
 function readTarget({ staged, commit, since }: GitDiffOptions): GitDiffTarget {

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { Result } from '@roost/protocol';
 import type { CommandContext } from '../../command-context.ts';
+import { shortCommit } from '../../git-status-text.ts';
 import { paletteFor } from '../../paint.ts';
 import { printable } from '../../printable.ts';
 import { layOutTable, type Column } from '../../table.ts';
@@ -15,9 +16,6 @@ const COLUMNS: readonly Column[] = [
   { title: 'SESSIONS', shrinksTo: 5 },
   { title: 'PATH', shrinksTo: 12 },
 ];
-
-/** Digits of a commit that people compare. */
-const SHORT_ID = 10;
 
 type Listed = Result<'worktree.list'>;
 
@@ -39,7 +37,7 @@ export function defineLs(command: Command, context: CommandContext): void {
       const palette = paletteFor(stdout, env);
       const rows = listed.worktrees.map((worktree) => [
         { text: worktree.branch ?? (worktree.isBare ? '(bare)' : '(detached)'), paint: palette.strong },
-        { text: worktree.head?.slice(0, SHORT_ID) ?? '-', paint: palette.faint },
+        { text: worktree.head === null ? '-' : shortCommit(worktree.head), paint: palette.faint },
         { text: stateOf(worktree) },
         { text: worktree.workspaceId ?? '-' },
         { text: worktree.sessions.map(({ name }) => name).join(' ') || '-' },
