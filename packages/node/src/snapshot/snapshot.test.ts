@@ -187,7 +187,12 @@ describe('a snapshot', () => {
       installed: true,
       capabilities: { pty: ['raw-pty-lifecycle'], pipe: [] },
     });
-    expect(seen.launchInventory).toEqual({ spawnProfiles: [], bundles: [], environmentProfiles: [] });
+    expect(seen.launchInventory).toEqual({
+      spawnProfiles: [],
+      worktreeProfiles: [],
+      bundles: [],
+      environmentProfiles: [],
+    });
     expect(seen.progress).toEqual([]);
   });
 

@@ -6,7 +6,7 @@ import { shortCommit } from '../../git-status-text.ts';
 import { paletteFor } from '../../paint.ts';
 import { printable } from '../../printable.ts';
 import { layOutTable, type Column } from '../../table.ts';
-import { sourceWorkspace } from './source-workspace.ts';
+import { readWorkspace } from '../../workspace-path.ts';
 
 const COLUMNS: readonly Column[] = [
   { title: 'BRANCH', shrinksTo: 8 },
@@ -27,7 +27,8 @@ export function defineLs(command: Command, context: CommandContext): void {
     .option('--json', 'print one JSON document')
     .action(async (workspace: string | undefined, options: { json?: boolean }) => {
       const connection = await context.node();
-      const workspaceId = await sourceWorkspace(context, workspace);
+      // Looking registers nothing.
+      const workspaceId = await readWorkspace(context, workspace);
       const listed = await connection.request('worktree.list', { workspaceId, withChanges: true });
       if (options.json === true) {
         context.printJson(listed);
