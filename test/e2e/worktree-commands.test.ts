@@ -47,4 +47,14 @@ describe('roost worktree', () => {
     expect(existsSync(path)).toBe(false);
     expect(git(['branch', '--list', 'fix'])).toContain('fix');
   });
+
+  test('removes neither of two when a name is a directory here and the id of another', async () => {
+    await home.roost(['worktree', 'add', 'fix', '--workspace', 'project']);
+    const here = join(realpathSync(home.work), 'fix');
+    mkdirSync(here);
+    const asked = await home.roost(['worktree', 'rm', 'fix']);
+    expect(asked.code).toBe(2);
+    expect(asked.stderr).toContain(`fix is a directory here and the id of ${repository}.worktrees/fix`);
+    expect([existsSync(here), existsSync(`${repository}.worktrees/fix`)]).toEqual([true, true]);
+  });
 });

@@ -220,6 +220,9 @@ function whatWouldBeLost(details: FailureDetails): string {
   const names = details.names;
   const named = Array.isArray(names) ? `, such as ${names.join(', ')}` : '';
   if (text(details, 'repositories') !== undefined) return `a repository lies in it${named}`;
+  if (text(details, 'mounts') !== undefined)
+    return `another file system is mounted in it${named}; unmount it first`;
+  if (text(details, 'unreadable') !== undefined) return `it has a directory that cannot be read${named}`;
   const ignored = text(details, 'ignored');
   if (ignored !== undefined) return `${ignored} ignored${named}; --discard-ignored   removes them with it`;
   const changed = text(details, 'changed') ?? 'unknown';

@@ -11,7 +11,8 @@ export async function requireBranchName(
   deadline: Deadline,
 ): Promise<void> {
   const isText = branch.isWellFormed() && !/\p{Cc}/u.test(branch) && !branch.startsWith('-');
-  const fits = branch !== '' && branch !== 'HEAD' && Buffer.byteLength(branch) <= BRANCH_BYTES_MAX;
+  const isReserved = ['', 'HEAD', '@'].includes(branch);
+  const fits = !isReserved && Buffer.byteLength(branch) <= BRANCH_BYTES_MAX;
   if (!isText || !fits) throw refused();
   // As a full ref: `--branch` would expand what stands for the branch before.
   const outcome = await git.look(root, ['check-ref-format', `refs/heads/${branch}`], deadline);

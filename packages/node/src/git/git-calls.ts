@@ -82,6 +82,11 @@ export class GitCalls {
   }
 }
 
+/** For commands about a worktree's files: they are those at its path, wherever a setting of the worktree says that they are. */
+export function inTree(path: string): string[] {
+  return [`--work-tree=${path}`];
+}
+
 /** The first line of what git wrote. */
 export function lineOf(bytes: Buffer): string {
   const text = bytes.toString('utf8');

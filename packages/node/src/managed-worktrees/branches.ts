@@ -5,14 +5,7 @@ import type { Deadline } from '../deadline.ts';
 import { lineOf, type GitCalls } from '../git/git-calls.ts';
 import { gitFailure } from '../git/git-failure.ts';
 import type { GitWorktrees } from '../worktrees/git-worktrees.ts';
-import { UNREACHED_BY_REFS } from '../worktrees/recovery-refs.ts';
-import { findAdministrativeDirectory } from '../worktrees/worktree-target.ts';
-
-/** Entries of the worktree's reflog that are looked at, the newest ones. */
-const REFLOG_MAX = 1_000;
-/** Commits looked at that no ref reaches; more are kept all the same, by their tips among these. */
-const UNREACHED_MAX = 10_000;
-const COMMIT_LINE_BYTES = 66;
+import { gathered, UNREACHED_BY_REFS } from '../worktrees/recovery-refs.ts';
 
 /** The commit of a branch; null when there is no such branch. @throws FailureError: git-*. */
 export async function branchTip(
@@ -66,74 +59,11 @@ export async function keepAbandoned(
   name: string,
   deadline: Deadline,
 ): Promise<string | null> {
-  const common = await worktrees.commonDirectory(root, deadline);
-  const directory = await findAdministrativeDirectory(target, common);
-  if (directory === null) return null;
-  const seen = await git.look(
-    root,
-    [`--git-dir=${directory}`, 'log', '-g', `--max-count=${REFLOG_MAX}`, '--format=%H', 'HEAD', '--'],
-    deadline,
-    { bytesMax: REFLOG_MAX * COMMIT_LINE_BYTES },
-  );
-  // Without a reflog nothing is remembered that could be lost.
-  if (seen.exitCode !== 0) return null;
-  const commits = [...new Set(linesOf(seen.stdout))];
-  if (commits.length === 0) return null;
-  const unreached = await git.read(
-    root,
-    [
-      'rev-list',
-      '--parents',
-      `--max-count=${UNREACHED_MAX}`,
-      ...commits,
-      '--not',
-      ...UNREACHED_BY_REFS,
-      '--',
-    ],
-    deadline,
-    { bytesMax: UNREACHED_MAX * COMMIT_LINE_BYTES * 3 },
-  );
-  const families = linesOf(unreached).map((line) => line.split(' '));
-  const parents = new Set(families.flatMap(([, ...above]) => above));
-  const tips = families.flatMap(([commit]) => (commit === undefined || parents.has(commit) ? [] : [commit]));
+  const tips = await worktrees.remembered(root, target, deadline);
   const [only] = tips;
   if (only === undefined) return null;
   const head = tips.length === 1 ? only : await gathered(git, root, tips, deadline);
   return worktrees.keepReachable(root, head, name, deadline);
-}
-
-/** One commit above all of them, so that one ref keeps them. */
-async function gathered(
-  git: GitCalls,
-  root: string,
-  tips: readonly string[],
-  deadline: Deadline,
-): Promise<string> {
-  const [first = ''] = tips;
-  const outcome = await git.change(
-    root,
-    [
-      '-c',
-      'user.name=roost',
-      '-c',
-      'user.email=roost@localhost',
-      'commit-tree',
-      '-m',
-      'Commits of a removed worktree that nothing else reached: the parents of this one',
-      ...tips.flatMap((tip) => ['-p', tip]),
-      `${first}^{tree}`,
-    ],
-    deadline,
-  );
-  if (outcome.exitCode !== 0) throw gitFailure(outcome);
-  return lineOf(outcome.stdout);
-}
-
-function linesOf(bytes: Buffer): string[] {
-  return bytes
-    .toString('utf8')
-    .split('\n')
-    .filter((line) => line !== '');
 }
 
 /** What was refused, without what only the machine's owner may see. */

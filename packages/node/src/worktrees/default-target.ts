@@ -1,16 +1,21 @@
 // Where a worktree goes when nobody says: beside the main checkout, never in it, so that nothing of the repository sees it.
 import { mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { FailureError } from '@roost/protocol';
 import { systemErrorCode } from '../home/system-error.ts';
+import { guarded } from './worktree-target.ts';
 
 /** `<repository>.worktrees/<branch>`, slashes of the branch as dashes. */
 export function defaultTarget(mainRoot: string, branch: string): string {
   return join(`${mainRoot}.worktrees`, branch.replaceAll('/', '-'));
 }
 
-/** Makes the directory in which such worktrees lie, when it is not there. @throws FailureError: worktree-conflict. */
+/**
+ * Makes the directory in which such worktrees lie, when it is not there.
+ * @throws FailureError: worktree-conflict; worktree-protected: the repository is that of a submodule, among git's own things.
+ */
 export async function makeDefaultParent(target: string): Promise<void> {
+  if (target.split(sep).includes('.git')) throw guarded('inside-git', target);
   try {
     await mkdir(dirname(target));
   } catch (cause) {

@@ -107,7 +107,7 @@ describe('making a worktree', () => {
     expect(existsSync(place('real/one'))).toBe(false);
   });
 
-  it.each(['', '-b', 'a..b', 'a b', 'HEAD', '@{-1}', 'a.lock', 'a\n', 'x'.repeat(300)])(
+  it.each(['', '-b', 'a..b', 'a b', 'HEAD', '@', '@{-1}', 'a.lock', 'a\n', 'x'.repeat(300)])(
     'refuses %j as no name of a branch',
     async (branch) => {
       const refs = repository.refs();

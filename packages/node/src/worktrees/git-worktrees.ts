@@ -5,18 +5,19 @@ import { basename, resolve } from 'node:path';
 import { FailureError } from '@roost/protocol';
 import { Deadline } from '../deadline.ts';
 import { requireBranchName } from '../git/branch-name.ts';
-import { CHANGE_MS, GitCalls, lineOf } from '../git/git-calls.ts';
+import { CHANGE_MS, GitCalls, inTree, lineOf } from '../git/git-calls.ts';
 import { gitFailure, saidBy } from '../git/git-failure.ts';
 import type { GitSource } from '../git/run-git.ts';
 import { requireFreeBranch } from './free-branch.ts';
-import { loggedTips } from './head-log.ts';
-import { keepUnderRecoveryRef } from './recovery-refs.ts';
+import { gathered, keepUnderRecoveryRef } from './recovery-refs.ts';
+import { rememberedTips } from './remembered-commits.ts';
 import { readContent, requireClean } from './worktree-content.ts';
 import { parseLineList, parseNulList, type WorktreeEntry } from './worktree-list.ts';
 import {
   administrativeDirectory,
   canonicalTarget,
   guarded,
+  holdsSubmodules,
   isWithin,
   presence,
   requireNothingInside,
@@ -29,6 +30,8 @@ export type { WorktreeEntry } from './worktree-list.ts';
 /** Bytes of the list: more than 512 entries of usual length. */
 const LIST_BYTES_MAX = 256 * 1024;
 const REVISION_BYTES_MAX = 1_024;
+/** Commits that get a recovery ref each; more are gathered under one. */
+const TIPS_APART_MAX = 8;
 
 /** `create`: a new branch at a commit. `adopt`: an existing branch that no worktree holds. */
 export type WorktreeBranch =
@@ -188,14 +191,29 @@ export class GitWorktrees {
     return entry;
   }
 
+  /** Commits that only the worktree at the path remembers, also those that its branch's log holds. @throws FailureError: git-*. */
+  async remembered(root: string, path: string, deadline: Deadline): Promise<string[]> {
+    const common = await this.commonDirectory(root, deadline);
+    return rememberedTips(this.#git, root, { path, head: null, branch: null, common }, deadline);
+  }
+
+  /** Whether git keeps repositories of submodules for it, which go with its entry. @throws FailureError: git-*. */
+  async keepsSubmodules(root: string, path: string, deadline: Deadline): Promise<boolean> {
+    return holdsSubmodules(path, await this.commonDirectory(root, deadline));
+  }
+
   /**
    * Removes exactly that entry, whose directory is gone, and no other.
-   * @throws FailureError: worktree-protected, worktree-locked, worktree-conflict (something is there), git-*.
+   * @throws FailureError: worktree-protected, worktree-locked, worktree-conflict (something is there), worktree-dirty
+   * (repositories of submodules are kept in it), git-*.
    */
   async forget(root: string, target: string, deadline: Deadline): Promise<void> {
     const entry = await this.#requireListed(target, await this.list(root, deadline));
     if ((await presence(entry.path)) !== 'absent') {
       throw new FailureError('worktree-conflict', { path: entry.path, why: 'path-exists' });
+    }
+    if (await this.keepsSubmodules(root, entry.path, deadline)) {
+      throw new FailureError('worktree-dirty', { path: entry.path, submodules: 1 });
     }
     const outcome = await this.#git.change(root, ['worktree', 'remove', '--', entry.path], deadline);
     const left = (await this.list(root, lookAgain())).some(({ path }) => path === entry.path);
@@ -210,7 +228,8 @@ export class GitWorktrees {
     const common = await this.commonDirectory(root, deadline);
     await restorePointer(entry.path, common);
     if ((await administrativeDirectory(entry.path, common)) === null) throw guarded('replaced', entry.path);
-    const outcome = await this.#git.change(entry.path, ['checkout-index', '--all', '--quiet'], deadline);
+    const args = [...inTree(entry.path), 'checkout-index', '--all', '--quiet'];
+    const outcome = await this.#git.change(entry.path, args, deadline);
     // Of files that are there it says that it left them, as an error.
     if (outcome.timedOut || outcome.exitCode === null) throw gitFailure(outcome);
   }
@@ -227,15 +246,17 @@ export class GitWorktrees {
   }
 
   /**
-   * Keeps what would be reachable from nowhere once the worktree is gone: its head, and commits that only the log of its head
-   * knows. Answers the refs. @throws FailureError: git-*.
+   * Keeps what would be reachable from nowhere once the worktree is gone: its head, and commits that only the worktree remembers,
+   * many of them under one ref. Answers the refs. @throws FailureError: git-*.
    */
   async keepCommits(root: string, entry: WorktreeEntry, deadline: Deadline): Promise<string[]> {
     const name = entry.branch ?? basename(entry.path);
     const common = await this.commonDirectory(root, deadline);
     const heads = entry.head === null ? [] : [entry.head];
+    const tips = await rememberedTips(this.#git, root, { ...entry, common }, deadline);
+    const kept = tips.length > TIPS_APART_MAX ? [await gathered(this.#git, root, tips, deadline)] : tips;
     const refs: string[] = [];
-    for (const head of [...heads, ...(await loggedTips(this.#git, root, { entry, common }, deadline))]) {
+    for (const head of [...heads, ...kept]) {
       const ref = await this.keepReachable(root, head, name, deadline);
       if (ref !== null) refs.push(ref);
     }
@@ -255,7 +276,7 @@ export class GitWorktrees {
     const path = (await canonicalTarget(target)) ?? target;
     const entry = all.find((one) => one.path === path);
     if (entry === undefined) throw guarded('not-listed', target);
-    requireRemovable(entry, all, this.#git.home);
+    await requireRemovable(entry, all, this.#git.home);
     if (entry.locked !== null) {
       throw new FailureError('worktree-locked', { path: entry.path, reason: entry.locked });
     }

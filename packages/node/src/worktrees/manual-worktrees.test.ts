@@ -118,6 +118,30 @@ describe('a worktree by hand', () => {
     expect((await refusal(create({ branch: 'd', base: 'absent' }))).code).toBe('invalid-revision');
   });
 
+  it('leaves nothing begun when it is refused: what stands there keeps its place and no recovery is told', async () => {
+    mkdirSync(place('full'));
+    writeFileSync(join(place('full'), 'mine'), 'mine');
+    for (const attempt of ['first', 'second']) {
+      const { code, details } = await refusal(create({ branch: attempt, targetRoot: place('full') }));
+      expect([code, details?.why]).toEqual(['worktree-conflict', 'path-exists']);
+    }
+    expect((await list()).recoveries).toEqual([]);
+  });
+
+  it('makes no directory among what git keeps for itself, where the repository is that of a submodule', async () => {
+    const allowed = ['-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add'];
+    repository.git(['init', '--quiet', place('above')], repository.base);
+    repository.git([...allowed, repository.root, 'sub'], place('above'));
+    await client.call('workspace.register', {
+      root: place('above/sub'),
+      workspaceId: WorkspaceId.parse('sub'),
+    });
+    const before = hashTree(place('above/.git/modules'));
+    const asked = create({ sourceWorkspaceId: WorkspaceId.parse('sub'), branch: 'one' });
+    expect((await refusal(asked)).code).toBe('worktree-protected');
+    expect(hashTree(place('above/.git/modules'))).toBe(before);
+  });
+
   it('is refused before git is asked when its id or directory is a workspace already', async () => {
     mkdirSync(place('other'));
     await client.call('workspace.register', {
@@ -512,7 +536,7 @@ describe('the deletion matrix: a worktree that holds something stays, and so doe
     git(['init', '--quiet', join(place('one'), 'ignored/deep/nested')], repository.base);
     expect(await refusal(remove(place('one'), true))).toMatchObject({
       code: 'worktree-dirty',
-      details: { repositories: 1, names: ['ignored/'] },
+      details: { repositories: 1, names: ['ignored/deep/nested/'] },
     });
     rmSync(join(place('one'), 'ignored/deep/nested'), { recursive: true });
     repository.write('ignored/file', 'x', place('one'));

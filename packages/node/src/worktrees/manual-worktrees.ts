@@ -245,6 +245,7 @@ export class ManualWorktrees {
       const stands = entry.path === target || (adopt && entry.branch === branch);
       if (entry.isMain || !stands || (await presence(entry.path)) !== 'absent') continue;
       if ((await canonicalTarget(entry.path)) !== entry.path) continue;
+      if (await worktrees.keepsSubmodules(main, entry.path, deadline)) continue;
       refs.push(...(await worktrees.keepCommits(main, entry, deadline)));
       await worktrees.forget(main, entry.path, deadline);
     }

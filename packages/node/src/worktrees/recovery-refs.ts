@@ -43,6 +43,34 @@ export async function keepUnderRecoveryRef(
   throw new FailureError('git-failed');
 }
 
+/** One commit above all of them, so that one ref keeps them. @throws FailureError: git-*. */
+export async function gathered(
+  git: GitCalls,
+  root: string,
+  tips: readonly string[],
+  deadline: Deadline,
+): Promise<string> {
+  const [first = ''] = tips;
+  const message = 'Commits of a removed worktree that nothing else reached: the parents of this one';
+  const outcome = await git.change(
+    root,
+    [
+      '-c',
+      'user.name=roost',
+      '-c',
+      'user.email=roost@localhost',
+      'commit-tree',
+      '-m',
+      message,
+      ...tips.flatMap((tip) => ['-p', tip]),
+      `${first}^{tree}`,
+    ],
+    deadline,
+  );
+  if (outcome.exitCode !== 0) throw gitFailure(outcome);
+  return lineOf(outcome.stdout);
+}
+
 /** In the alphabet of refs, without what has a meaning there. */
 function refName(name: string): string {
   const plain = name

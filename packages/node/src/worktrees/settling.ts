@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts';
 import { locate } from '../workspaces/locate.ts';
 import { findWorkspaceAt, registerWorkspace } from '../workspaces/workspaces.ts';
 import type { GitWorktrees, WorktreeEntry } from './git-worktrees.ts';
-import { deleteIntent, listIntents, noteProblem, type IntentRow } from './intent-table.ts';
+import { deleteIntent, findIntentAt, listIntents, noteProblem, type IntentRow } from './intent-table.ts';
 import { forgetWorkspaceAt } from './manual-worktrees.ts';
 import { planSettlement, type Settlement } from './plan-settlement.ts';
 import type { Reservations } from './reservations.ts';
@@ -65,9 +65,15 @@ export class Settling {
    * `undo`: whoever asked was told that it failed, so what is whole and clean goes again. `finish`: nobody was told anything, so
    * what is whole stays. Never throws: what it cannot do is left for the next start.
    */
-  async settle(intent: IntentRow, wish: 'undo' | 'finish'): Promise<void> {
+  async settle(begun: IntentRow, wish: 'undo' | 'finish'): Promise<void> {
     const { store, log } = this.#scene;
+    const intent = findIntentAt(store.sql, begun.target_root) ?? begun;
     try {
+      if (wish === 'undo' && intent.pid === null) {
+        // Refused before git was started: what is there is none of ours, and as it was.
+        deleteIntent(store.sql, intent.id);
+        return;
+      }
       // A second look follows what removes a mere entry.
       for (let look = 0; look < 2; look += 1) {
         const { plan, entry } = await this.#look(intent);

@@ -1,17 +1,17 @@
 // What a worktree holds that would be gone with it, beyond what its branch keeps: told by git, by its index, and by what lies in
 // ignored directories. Nothing is changed here.
-import { access, lstat, opendir } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FailureError } from '@roost/protocol';
 import type { Deadline } from '../deadline.ts';
-import type { GitCalls } from '../git/git-calls.ts';
+import { inTree, type GitCalls } from '../git/git-calls.ts';
 import { gitFailure } from '../git/git-failure.ts';
+import { requireNothingForeign } from './foreign-content.ts';
+import { changedUnwatched, type Unwatched } from './unwatched-files.ts';
 
 /** Bytes of a status, of an index's listing: more is refused, never guessed. */
 const STATUS_BYTES_MAX = 4 * 1024 * 1024;
 const INDEX_BYTES_MAX = 64 * 1024 * 1024;
-/** Files that git was told not to look at, which are compared one by one. */
-const UNWATCHED_MAX = 512;
 /** Names told in a refusal. */
 const NAMES_MAX = 8;
 
@@ -29,6 +29,12 @@ export async function readContent(git: GitCalls, path: string, deadline: Deadlin
     path,
     // Said in full, whatever the person's configuration leaves out.
     [
+      ...inTree(path),
+      // A file of the same size whose time was set back differs nevertheless.
+      '-c',
+      'core.trustctime=true',
+      '-c',
+      'core.checkStat=default',
       'status',
       '--porcelain=v1',
       '-z',
@@ -89,10 +95,7 @@ export async function requireClean(
       names: kept.slice(0, NAMES_MAX),
     });
   }
-  for (const name of content.ignored) {
-    if (await holdsRepository(join(path, name), deadline))
-      throw new FailureError('worktree-dirty', { path, repositories: 1, names: [name] });
-  }
+  await requireNothingForeign(path, deadline);
 }
 
 /** What git has begun and not ended, by the marks that it leaves in its directory of the worktree. */
@@ -104,6 +107,7 @@ const OPERATIONS = [
   ['REVERT_HEAD', 'revert'],
   ['sequencer', 'sequence'],
   ['BISECT_LOG', 'bisect'],
+  ['NOTES_MERGE_WORKTREE', 'merge of notes'],
 ] as const;
 
 async function operationInProgress(directory: string): Promise<string | null> {
@@ -120,68 +124,21 @@ async function operationInProgress(directory: string): Promise<string | null> {
 
 interface IndexFacts {
   readonly submodules: number;
-  /** Files that git was told not to look at, with the id that the index holds. */
-  readonly unwatched: readonly { readonly name: string; readonly id: string }[];
+  readonly unwatched: readonly Unwatched[];
 }
 
 async function readIndex(git: GitCalls, path: string, deadline: Deadline): Promise<IndexFacts> {
-  const listed = await git.read(path, ['ls-files', '-v', '-s', '-z'], deadline, {
+  const listed = await git.read(path, [...inTree(path), 'ls-files', '-v', '-s', '-z'], deadline, {
     bytesMax: INDEX_BYTES_MAX,
   });
   let submodules = 0;
-  const unwatched: { name: string; id: string }[] = [];
+  const unwatched: Unwatched[] = [];
   for (const record of listed.toString('utf8').split('\0')) {
     const match = /^(\S) (\d+) ([0-9a-f]+) \d\t([^]+)$/.exec(record);
-    const [, tag = '', mode, id = '', name = ''] = match ?? [];
+    const [, tag = '', mode = '', id = '', name = ''] = match ?? [];
     if (mode === '160000') submodules += 1;
     // Lower case: assumed to be unchanged. S: left out of the working tree.
-    else if (tag === 'S' || tag !== tag.toUpperCase()) unwatched.push({ name, id });
+    else if (tag === 'S' || tag !== tag.toUpperCase()) unwatched.push({ name, mode, id });
   }
   return { submodules, unwatched };
-}
-
-/** Those of them that are there and differ: git's own status says nothing of them, and would let them go. */
-async function changedUnwatched(
-  git: GitCalls,
-  path: string,
-  unwatched: IndexFacts['unwatched'],
-  deadline: Deadline,
-): Promise<string[]> {
-  const present: { name: string; id: string }[] = [];
-  for (const one of unwatched) if (await isThere(join(path, one.name))) present.push(one);
-  if (present.length === 0) return [];
-  const names = present.map(({ name }) => name);
-  if (names.length > UNWATCHED_MAX) return names;
-  const hashed = await git.look(path, ['hash-object', '--', ...names], deadline, { bytesMax: 128 * 1024 });
-  const ids = hashed.stdout.toString('utf8').split('\n');
-  // What could not be compared counts as changed.
-  return present.filter(({ id }, index) => ids[index] !== id).map(({ name }) => name);
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Whether a repository, or a worktree of another one, lies in an ignored directory. Links are not followed. */
-async function holdsRepository(path: string, deadline: Deadline): Promise<boolean> {
-  try {
-    if (!(await lstat(path)).isDirectory()) return false;
-    const stack = [path];
-    for (let directory = stack.pop(); directory !== undefined; directory = stack.pop()) {
-      if (deadline.hasPassed()) throw new FailureError('git-timed-out');
-      for await (const entry of await opendir(directory)) {
-        if (entry.name === '.git') return true;
-        if (entry.isDirectory()) stack.push(join(directory, entry.name));
-      }
-    }
-    return false;
-  } catch (cause) {
-    // What cannot be looked through may hold one.
-    throw cause instanceof FailureError ? cause : new FailureError('git-failed', {}, { cause });
-  }
 }

@@ -54,17 +54,27 @@ export async function presence(path: string): Promise<Presence> {
  * Refuses what must not be removed whatever git says: the main checkout, a root, the person's home, or what contains one of them
  * or another worktree. @throws FailureError: worktree-protected.
  */
-export function requireRemovable(
+export async function requireRemovable(
   entry: WorktreeEntry,
   all: readonly WorktreeEntry[],
   home: string | null,
-): void {
+): Promise<void> {
   const { path } = entry;
   if (entry.isMain) throw guarded('main-worktree', path);
   if (entry.isBare) throw guarded('bare-repository', path);
   const main = all.find(({ isMain }) => isMain)?.path;
   const dangerous = path === sep || (main !== undefined && isWithin(main, path));
-  if (dangerous || (home !== null && isWithin(normalize(home), path))) throw guarded('holds-more', path);
+  if (dangerous || (home !== null && (await liesIn(home, path)))) throw guarded('holds-more', path);
+}
+
+/** By either of its names: a home is often reached over a link. */
+async function liesIn(home: string, path: string): Promise<boolean> {
+  if (isWithin(normalize(home), path)) return true;
+  try {
+    return isWithin(await realpath(home), path);
+  } catch {
+    return false;
+  }
 }
 
 /** @throws FailureError: worktree-protected. */
@@ -119,6 +129,18 @@ export async function findAdministrativeDirectory(
     }
   }
   return null;
+}
+
+/** Whether the repository's own directory for the path holds repositories of submodules. @throws FailureError: git-failed. */
+export async function holdsSubmodules(path: string, commonDirectory: string): Promise<boolean> {
+  const directory = await findAdministrativeDirectory(path, commonDirectory);
+  if (directory === null) return false;
+  try {
+    return (await readdir(join(directory, 'modules'))).length > 0;
+  } catch (cause) {
+    if (systemErrorCode(cause) === 'ENOENT') return false;
+    throw new FailureError('git-failed', {}, { cause });
+  }
 }
 
 /** Writes a missing `.git` of a worktree anew; one that is there stays as it is. */

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { LeaseId } from '@roost/protocol';
 import type { CommandContext } from '../../command-context.ts';
+import { UsageError } from '../../usage-error.ts';
 import { MANAGED_MS, printEnd } from './managed.ts';
 import { sourceWorkspace } from './source-workspace.ts';
 
@@ -36,7 +37,14 @@ export function defineRm(command: Command, context: CommandContext): void {
       }
       const { workspaces } = await connection.request('workspace.list', {});
       const directory = resolve(context.terminal.directory, named);
-      const workspace = workspaces.find(({ id, root }) => id === named || root === directory);
+      const at = workspaces.find(({ root }) => root === directory);
+      const called = workspaces.find(({ id }) => id === named);
+      if (called !== undefined && called.root !== directory && existsSync(directory)) {
+        throw new UsageError(
+          `${named} is a directory here and the id of ${called.root}: give the path of the one to remove, such as ./${named}`,
+        );
+      }
+      const workspace = at ?? called;
       // Through its own workspace, as long as it is there to be asked about.
       const around = workspace !== undefined && existsSync(workspace.root) ? workspace.id : undefined;
       const gone = await connection.request('worktree.remove', {
