@@ -2,7 +2,8 @@
 import * as z from 'zod';
 import { INSPECTED_COMMITS_MAX, INSPECTED_ENTRIES_MAX, INSPECTED_WORKTREES_MAX } from './bounds.ts';
 import { GitObjectId, GitStatus } from './git.ts';
-import { WorkspaceId } from './ids.ts';
+import { gated } from './gates.ts';
+import { LeaseId, WorkspaceId } from './ids.ts';
 import { lazySchema } from './lazy-schema.ts';
 import { RepositoryPath } from './repository-path.ts';
 
@@ -69,6 +70,18 @@ export const GitCut = z.object({
 });
 export type GitCut = z.infer<typeof GitCut>;
 
+/** The lease that this workspace is, as long as its branch is checked out here and somebody needs it. */
+export const InspectedLease = z.object({
+  leaseId: LeaseId,
+  sourceWorkspaceId: WorkspaceId,
+  branch: z.string(),
+  baseCommit: GitObjectId,
+  /** Live sessions, and resumable records; at least one of both. */
+  sessions: z.int().nonnegative(),
+  records: z.int().nonnegative(),
+});
+export type InspectedLease = z.infer<typeof InspectedLease>;
+
 export const InspectedGit = lazySchema(() =>
   z.object({
     /** Whether there is a repository at all, its branch, and its first entries. */
@@ -78,6 +91,8 @@ export const InspectedGit = lazySchema(() =>
     /** The main one first. */
     worktrees: z.array(InspectedWorktree).max(INSPECTED_WORKTREES_MAX),
     cuts: z.array(GitCut),
+    /** Absent for what is no managed worktree, is on another branch, or is not known to be on its own. */
+    managedWorktree: gated('managed-worktree-lifecycle-v1', InspectedLease.optional()),
   }),
 );
 export type InspectedGit = z.infer<typeof InspectedGit>;

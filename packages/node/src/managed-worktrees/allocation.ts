@@ -14,13 +14,13 @@ import {
 } from '@roost/protocol';
 import { Deadline } from '../deadline.ts';
 import type { Transaction } from '../store/store.ts';
-import { readContent } from '../worktrees/worktree-content.ts';
 import { findWorkspace, registerWorkspace } from '../workspaces/workspaces.ts';
 import { branchFor } from './branch-template.ts';
 import { branchTip, settleBranch, withoutPaths } from './branches.ts';
 import { cleanUp } from './cleanup.ts';
 import { copyIgnored } from './copy-ignored.ts';
 import { look } from './evidence.ts';
+import { madeIn } from './ignored-files.ts';
 import {
   changeLease,
   commandReceipt,
@@ -53,9 +53,6 @@ export interface AllocationCause {
   readonly key: IdempotencyKey;
   readonly digest: string;
 }
-
-/** Names of what a worktree had when its set-up was done that are remembered. */
-const MADE_MAX = 256;
 
 /**
  * The row, durable, before anything else of the worktree is there. Its lock is the caller's from the next turn of the event loop on.
@@ -139,10 +136,10 @@ export async function finishWorktree(scene: ManagedScene, made: LeaseRow): Promi
   if (lease.setup === null) {
     const receipt = await setUp(scene, lease);
     if (signal.aborted) throw new FailureError('shutting-down');
-    const there = receipt.outcome === 'done' ? await ignoredIn(scene, lease) : [];
+    const made = JSON.stringify(await madeIn(scene, lease));
     lease = store.transact((transaction) => {
       const now = requireLease(transaction.sql, lease.id);
-      const change = { setup: JSON.stringify(receipt), made: JSON.stringify(there) };
+      const change = { setup: JSON.stringify(receipt), made };
       if (receipt.outcome === 'done') return changeLease(transaction, now, change);
       // It is answered: the key is free, and what was made is for a person to look at.
       const freed = now.origin === 'spawn' ? { idempotency_key: null } : {};
@@ -196,16 +193,6 @@ async function setUp(scene: ManagedScene, lease: LeaseRow): Promise<CommandRecei
     scene.log.warn({ leaseId: lease.id, ...ran }, 'the set-up of a worktree failed');
   }
   return { ...ran, notCopied };
-}
-
-async function ignoredIn({ git, log }: ManagedScene, lease: LeaseRow): Promise<string[]> {
-  try {
-    return (await readContent(git, lease.target, Deadline.in(LOOK_MS))).ignored.slice(0, MADE_MAX);
-  } catch (error) {
-    // Then nothing of it counts as ours.
-    log.warn({ leaseId: lease.id, err: error }, 'what a set-up made cannot be listed');
-    return [];
-  }
 }
 
 /**

@@ -4,7 +4,8 @@ import { FailureError, type FailureCode, type LeaseId } from '@roost/protocol';
 import { Deadline } from '../deadline.ts';
 import { findWorkspace, unregisterWorkspace } from '../workspaces/workspaces.ts';
 import { keepAbandoned, settleBranch, withoutPaths } from './branches.ts';
-import { look, mayDiscard, type Seen } from './evidence.ts';
+import { look, type Seen } from './evidence.ts';
+import { madeIn, mayDiscard } from './ignored-files.ts';
 import {
   changeLease,
   commandReceipt,
@@ -74,9 +75,10 @@ async function remove(scene: ManagedScene, begun: LeaseRow): Promise<LeaseRow> {
       await checkRemovable(scene, lease);
       lease = await tearDown(scene, lease);
       await keepCommits(scene, lease, refs);
-      await alone(scene, root, () =>
-        worktrees.remove(root, target, Deadline.in(CHANGE_MS), { mayDiscard: mayDiscard(lease) }),
-      );
+      await alone(scene, root, () => {
+        const deadline = Deadline.in(CHANGE_MS);
+        return worktrees.remove(root, target, deadline, { mayDiscard: mayDiscard(lease, deadline) });
+      });
       break;
     case 'directory-gone':
       await keepCommits(scene, lease, refs);
@@ -119,19 +121,23 @@ function headOf({ sighting: { git } }: Seen): LeaseRow['head'] {
 
 /** Before the tear-down: a worktree that stays keeps what its set-up made. */
 async function checkRemovable({ worktrees }: ManagedScene, lease: LeaseRow): Promise<void> {
-  await worktrees.requireClean(lease.repository_root, lease.target, Deadline.in(LOOK_MS), {
-    mayDiscard: mayDiscard(lease),
+  const deadline = Deadline.in(LOOK_MS);
+  await worktrees.requireClean(lease.repository_root, lease.target, deadline, {
+    mayDiscard: mayDiscard(lease, deadline),
   });
 }
 
+/** Everything ignored might go before it: so may what it made of that. */
 async function tearDown(scene: ManagedScene, lease: LeaseRow): Promise<LeaseRow> {
   const { store, source, home, signal, log } = scene;
   const commands = profileOf(lease).teardown;
   if (commands.length === 0 || commandReceipt(lease.teardown)?.outcome === 'done') return lease;
   const ran = await runCommands({ environment: source.environment, home, signal }, lease, commands);
   if (signal.aborted) throw new FailureError('shutting-down');
+  const made = JSON.stringify(await madeIn(scene, lease));
   const told = store.transact((transaction) =>
     changeLease(transaction, requireLease(transaction.sql, lease.id), {
+      made,
       teardown: JSON.stringify({ ...ran, notCopied: [] }),
     }),
   );

@@ -5,8 +5,9 @@ import { FailureError, type LeaseEvidence } from '@roost/protocol';
 import { Deadline } from '../deadline.ts';
 import { systemErrorCode } from '../home/system-error.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
+import { mayDiscard } from './ignored-files.ts';
 import { choicesFor, judge, type LeaseFacts, type Sighting, type Verdict } from './judgement.ts';
-import { commandReceipt, holdersOf, leaseView, profileOf, type LeaseRow } from './lease-table.ts';
+import { commandReceipt, holdersOf, leaseView, type LeaseRow } from './lease-table.ts';
 import { canonicalDirectory } from './profile-place.ts';
 import { LOOK_MS, type ManagedScene } from './scene.ts';
 import type { Sql } from '../store/sql.ts';
@@ -56,40 +57,11 @@ export function factsOf(sql: Sql, lease: LeaseRow): LeaseFacts {
   return { state, failure, cleaning: cleaning === 1, held: sessions + records > 0 };
 }
 
-/** Directories that tools make anew from what is committed. */
-const REBUILT: ReadonlySet<string> = new Set([
-  'node_modules',
-  'target',
-  '.venv',
-  'venv',
-  '__pycache__',
-  '.next',
-  '.turbo',
-  '.gradle',
-  '.pytest_cache',
-  '.mypy_cache',
-  '.tox',
-]);
-
-/** Which ignored files go with the worktree: all when its profile says so, else those that Roost put there and what tools rebuild. */
-export function mayDiscard(lease: LeaseRow): (ignored: string) => boolean {
-  const { discardIgnored } = profileOf(lease);
-  const made = new Set(madeBy(lease));
-  return (ignored) => {
-    if (discardIgnored || made.has(ignored)) return true;
-    return ignored.endsWith('/') && REBUILT.has(ignored.split('/').at(-2) ?? '');
-  };
-}
-
-function madeBy({ made }: LeaseRow): string[] {
-  const names: unknown = JSON.parse(made);
-  return Array.isArray(names) ? names.map(String) : [];
-}
-
 async function isClean(scene: ManagedScene, lease: LeaseRow): Promise<LeaseEvidence['clean']> {
+  const deadline = Deadline.in(LOOK_MS);
   try {
-    await scene.worktrees.requireClean(lease.repository_root, lease.target, Deadline.in(LOOK_MS), {
-      mayDiscard: mayDiscard(lease),
+    await scene.worktrees.requireClean(lease.repository_root, lease.target, deadline, {
+      mayDiscard: mayDiscard(lease, deadline),
     });
     return 'yes';
   } catch (error) {

@@ -4,7 +4,8 @@ import { FailureError, type LeaseId } from '@roost/protocol';
 import { Deadline } from '../deadline.ts';
 import { dropUnborn, registerTarget } from './allocation.ts';
 import { cleanUp } from './cleanup.ts';
-import { factsOf, look, mayDiscard, type Seen } from './evidence.ts';
+import { factsOf, look, type Seen } from './evidence.ts';
+import { mayDiscard } from './ignored-files.ts';
 import { planStart, type StartAction } from './judgement.ts';
 import { changeLease, findLease, requireLease, tellLease, type LeaseRow } from './lease-table.ts';
 import { quiet } from './processes-at.ts';
@@ -66,9 +67,10 @@ async function whenWhole(
   if (action.kind !== 'settle' || lease.state !== 'allocating' || lease.head !== null) return action;
   const partial: StartAction = { kind: 'doubt', failure: 'worktree-recovery-required' };
   if (git.kind !== 'listed' || git.locked || git.head !== lease.base_commit) return partial;
+  const deadline = Deadline.in(LOOK_MS);
   try {
-    await worktrees.requireClean(lease.repository_root, lease.target, Deadline.in(LOOK_MS), {
-      mayDiscard: mayDiscard(lease),
+    await worktrees.requireClean(lease.repository_root, lease.target, deadline, {
+      mayDiscard: mayDiscard(lease, deadline),
     });
     return action;
   } catch {

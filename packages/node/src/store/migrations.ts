@@ -239,4 +239,8 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE workspaces ADD COLUMN git TEXT;
   `,
+  // What a set-up left is remembered with digests: what was remembered without one is nobody's.
+  `
+  UPDATE worktree_leases SET made = '[]';
+  `,
 ];

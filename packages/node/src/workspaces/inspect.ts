@@ -1,10 +1,17 @@
 // One bounded look at a workspace: its tree and its repository, both at the same time and by the same deadline, so that neither a huge
 // tree nor a slow git keeps the other from its answer. Whatever is there when the time is over is the answer.
-import { FailureError, type InspectedGit, type WorkspaceInspection } from '@roost/protocol';
+import {
+  FailureError,
+  type InspectedGit,
+  type InspectedLease,
+  type Workspace,
+  type WorkspaceInspection,
+} from '@roost/protocol';
 import type { Handlers } from '../control/handlers.ts';
 import type { Slots } from '../control/slots.ts';
 import { Deadline } from '../deadline.ts';
 import type { Sql } from '../store/sql.ts';
+import { activeLease, holdersOf } from '../managed-worktrees/lease-table.ts';
 import { GitInspection, type GitInspectionScene } from './inspect-git.ts';
 import { TreeWalk } from './tree-walk.ts';
 import { findWorkspace, listWorkspaces } from './workspaces.ts';
@@ -37,7 +44,7 @@ export function inspectionOperations(scene: InspectionScene): Pick<Handlers, 'wo
       return {
         workspaceId,
         tree: walk.tree,
-        git: withWorkspaces(git.result, store.sql),
+        git: withLease(withWorkspaces(git.result, store.sql), store.sql, workspace),
         elapsedMs: Math.round(performance.now() - startedAt),
       };
     },
@@ -50,4 +57,22 @@ function withWorkspaces(git: InspectedGit, sql: Sql): InspectedGit {
   const ids = new Map(listWorkspaces(sql).map(({ root, id }) => [root, id]));
   const worktrees = git.worktrees.map((one) => ({ ...one, workspaceId: ids.get(one.path) ?? null }));
   return { ...git, worktrees };
+}
+
+/** Only what git says now and what is stored agree on: this directory, on the branch of the lease, with somebody who needs it. */
+function withLease(git: InspectedGit, sql: Sql, { id, root }: Pick<Workspace, 'id' | 'root'>): InspectedGit {
+  const { status } = git;
+  const lease = activeLease(sql, id);
+  if (lease === null || lease.target !== root) return git;
+  if (status.kind !== 'repository' || status.branch !== lease.branch) return git;
+  const holders = holdersOf(sql, lease.id);
+  if (holders.sessions + holders.records === 0) return git;
+  const managedWorktree: InspectedLease = {
+    leaseId: lease.id,
+    sourceWorkspaceId: lease.source_workspace_id,
+    branch: lease.branch,
+    baseCommit: lease.base_commit,
+    ...holders,
+  };
+  return { ...git, managedWorktree };
 }

@@ -44,7 +44,7 @@ export interface AddOptions {
 
 export interface RemoveOptions {
   /** Which ignored files and directories (as git lists them, relative) may go with the worktree; none unless told. */
-  readonly mayDiscard?: (ignored: string) => boolean;
+  readonly mayDiscard?: (ignored: string) => boolean | Promise<boolean>;
   /** The head that was looked at before; another one now is refused. */
   readonly head?: string | null;
   /** Git's process has been started. */

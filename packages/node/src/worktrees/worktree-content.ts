@@ -69,7 +69,7 @@ export async function readContent(git: GitCalls, path: string, deadline: Deadlin
 export async function requireClean(
   git: GitCalls,
   { path, directory }: { readonly path: string; readonly directory: string },
-  mayDiscard: (ignored: string) => boolean,
+  mayDiscard: (ignored: string) => boolean | Promise<boolean>,
   deadline: Deadline,
 ): Promise<void> {
   const operation = await operationInProgress(directory);
@@ -87,7 +87,8 @@ export async function requireClean(
       names: [...changed, ...content.untracked].slice(0, NAMES_MAX),
     });
   }
-  const kept = content.ignored.filter((name) => !mayDiscard(name));
+  const kept: string[] = [];
+  for (const name of content.ignored) if (!(await mayDiscard(name))) kept.push(name);
   if (kept.length > 0) {
     throw new FailureError('worktree-dirty', {
       path,
