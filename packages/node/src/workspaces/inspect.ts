@@ -63,7 +63,7 @@ function withWorkspaces(git: InspectedGit, sql: Sql): InspectedGit {
 function withLease(git: InspectedGit, sql: Sql, { id, root }: Pick<Workspace, 'id' | 'root'>): InspectedGit {
   const { status } = git;
   const lease = activeLease(sql, id);
-  if (lease === null || lease.target !== root) return git;
+  if (lease?.target !== root) return git;
   if (status.kind !== 'repository' || status.branch !== lease.branch) return git;
   const holders = holdersOf(sql, lease.id);
   if (holders.sessions + holders.records === 0) return git;
