@@ -15,6 +15,8 @@ export interface Gate {
   readonly hides: 'field' | 'itself' | 'owner';
   /** Whether this value needs the capability; null and undefined never do. */
   readonly applies: (value: unknown) => boolean;
+  /** The value is only told: whoever does not see it may still act on what carries it. */
+  readonly isNote?: true;
 }
 
 export const GATES = z.registry<Gate>();
@@ -24,6 +26,12 @@ const always = () => true;
 /** A field that only peers with the capability see. Gates a schema of its own: never pass one that is used elsewhere. */
 export function gated<Schema extends z.ZodType>(capability: Capability, schema: Schema): Schema {
   GATES.add(schema, { capability, hides: 'field', applies: always });
+  return schema;
+}
+
+/** A fact that only peers with the capability see, and that nobody needs to know who acts on what carries it. */
+export function noted<Schema extends z.ZodType>(capability: Capability, schema: Schema): Schema {
+  GATES.add(schema, { capability, hides: 'field', applies: always, isNote: true });
   return schema;
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { CAPABILITIES, OFFERED_CAPABILITIES, type Capability } from './capabilities.ts';
 import { EventBody } from './events.ts';
-import { gated, gatedWhole, ProviderId } from './gates.ts';
+import { gated, gatedWhole, noted, ProviderId } from './gates.ts';
 import { RecordId } from './ids.ts';
 import { OPERATIONS } from './operations/index.ts';
 import { NodeSnapshot } from './operations/node.ts';
@@ -135,6 +135,17 @@ describe('a projection', () => {
     expect(without('history-context-pack-v1').lacks(SessionRecord, record)).toBe('history-context-pack-v1');
     expect(without('history-context-pack-v1').lacks(SessionRecord, { ...record, context: null })).toBeNull();
     expect(new Projection(OFFERED_CAPABILITIES).lacks(SessionRecord, open)).toBeNull();
+  });
+
+  it('hides what is only noted in a value, and lets the value be used by whoever does not see that', () => {
+    const note = z.string();
+    const thing = z.object({ id: z.string(), note: noted('git-read-v1', note.nullable().optional()) });
+    const value = { id: 'a', note: 'abc' };
+    expect(none.show(thing, value)).toEqual({ id: 'a', note: null });
+    expect(none.lacks(thing, value)).toBeNull();
+    expect(none.mayHide(thing)).toBeNull();
+    const session = { provider: 'claude', baseCommit: '0'.repeat(40) };
+    expect(without('git-read-v1').lacks(Session, session)).toBeNull();
   });
 
   it('says whether it hides some of a kind, so that nothing can be found out by asking', () => {

@@ -57,7 +57,7 @@ export class Projection {
     return this.#grantsAll(stepOf(schema));
   }
 
-  /** The first capability that this value uses and the peer lacks. */
+  /** The first capability that this value uses and the peer lacks; what is only noted in it counts for nothing. */
   lacks(schema: z.ZodType, value: unknown): Capability | null {
     return this.#firstLack(stepOf(schema), value);
   }
@@ -144,6 +144,7 @@ export class Projection {
   #firstLack(step: Step, value: unknown): Capability | null {
     if (value === null || value === undefined) return null;
     const { gate, plan } = step;
+    if (gate?.isNote === true) return null;
     if (gate !== null && !this.#granted.has(gate.capability) && gate.applies(value)) return gate.capability;
     if (plan === null || plan.kind === 'leaf') return null;
     switch (plan.kind) {

@@ -1,6 +1,6 @@
 /** One run of an agent, as clients see it. */
 import * as z from 'zod';
-import { gated, ProviderId } from './gates.ts';
+import { noted, ProviderId } from './gates.ts';
 import { GitObjectId } from './git.ts';
 import { KeeperId, RecordId, SessionId, SessionName, WorkspaceId, type SessionAddress } from './ids.ts';
 import { TerminalSize } from './terminal-size.ts';
@@ -42,7 +42,7 @@ export const Session = z.object({
   workspaceId: WorkspaceId,
   directory: z.string(),
   /** Where HEAD of the directory's repository was when this run was started; null when that is not known, or there is none. */
-  baseCommit: gated('git-read-v1', GitObjectId.nullable().optional()),
+  baseCommit: noted('git-read-v1', GitObjectId.nullable().optional()),
   command: z.array(z.string()),
   keeperId: KeeperId.nullable(),
   pid: z.int().nullable(),

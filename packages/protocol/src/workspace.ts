@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { gated } from './gates.ts';
+import { noted } from './gates.ts';
 import { WorkspaceId } from './ids.ts';
 
 /** What git said of a working tree when the node last looked. */
@@ -27,6 +27,6 @@ export const Workspace = z.object({
   createdAt: z.iso.datetime(),
   liveSessions: z.int().nonnegative(),
   /** null where it is not known: in no repository, or not looked at yet. Kept up while sessions live or somebody listens. */
-  git: gated('git-read-v1', WorkspaceGit.nullable().optional()),
+  git: noted('git-read-v1', WorkspaceGit.nullable().optional()),
 });
 export type Workspace = z.infer<typeof Workspace>;
