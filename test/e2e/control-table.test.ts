@@ -1,4 +1,5 @@
 /** Roles and the controller lease, over the wire, for every operation of the table: what a refused request must not do. */
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectNode, nodeSocketPath, type NodeConnection } from '@roost/client';
 import { addressOf, FailureError, OPERATIONS, type OperationName, type Role } from '@roost/protocol';
@@ -68,9 +69,25 @@ describe('over the wire', () => {
     const recordId = '00000000000000b1';
     const text = { ...address, text: 'x' };
     const file = { workspaceId: session.workspaceId, path: 'made' };
+    const spec = {
+      target: { nodeId: holder.node.id, workspaceId: session.workspaceId },
+      profileId: 'p',
+      expectedRevision: 'r',
+      deadlineMs: 1_000,
+      idempotencyKey: 'k',
+    };
+    const newWorktree = { profileId: 'p', expectedRevision: 'r' };
+    const leaseId = 'wt-00000000000000c1';
     samples = {
       'node.shutdown': { stopSessions: true },
       'workspace.register': { root: '/' },
+      'workspace.createStandalone': { root: join(roost.work, 'made') },
+      'worktree.create': { sourceWorkspaceId: session.workspaceId, branch: 'made' },
+      'worktree.remove': { sourceWorkspaceId: session.workspaceId, targetRoot: join(roost.work, 'made') },
+      'worktree.allocate': { ...newWorktree, idempotencyKey: 'k' },
+      'worktree.spawn': { spec, worktree: { kind: 'new', ...newWorktree } },
+      'worktree.cleanup': { leaseId },
+      'worktree.resolve': { leaseId, choice: 'keep' },
       'workspace.unregister': { workspaceId: session.workspaceId },
       'workspace.writeFile': { ...file, expectedRevision: '0'.repeat(64), text: 'x' },
       'workspace.createFile': file,
@@ -87,13 +104,7 @@ describe('over the wire', () => {
       'session.remove': address,
       'session.resume': address,
       'session.reportIdentity': { ...address, providerSession: { key: 'session-id', id: 'abc' } },
-      'spawn.submit': {
-        target: { nodeId: holder.node.id, workspaceId: session.workspaceId },
-        profileId: 'p',
-        expectedRevision: 'r',
-        deadlineMs: 1_000,
-        idempotencyKey: 'k',
-      },
+      'spawn.submit': spec,
       'spawn.result': { idempotencyKey: 'k' },
       'record.rename': { recordId, name: 'x' },
       'record.setTask': { recordId, expectedRevision: 0, target: { kind: 'new' } },

@@ -123,6 +123,7 @@ describe('a launch by spec', () => {
       name: 'claude',
       provider: 'claude',
       transport: 'pty',
+      worktree: null,
       size: { columns: 97, rows: 31 },
       arguments: 0,
       prompt: { present: false, byteLength: 0 },
