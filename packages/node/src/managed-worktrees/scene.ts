@@ -10,6 +10,7 @@ import type { GitWorktrees } from '../worktrees/git-worktrees.ts';
 import type { ServiceModes } from '../worktrees/service-mode.ts';
 import type { PortRange } from './port-blocks.ts';
 import type { WorktreeProfiles } from './worktree-profiles.ts';
+import { repositoryLock } from '../worktrees/repository-lock.ts';
 
 /** Moments between a stored intent, its effect and its stored outcome: where a crash has to leave something that heals. */
 type FaultPoint =
@@ -54,7 +55,7 @@ export async function alone<Outcome>(
   work: () => Promise<Outcome>,
 ): Promise<Outcome> {
   const common = await worktrees.commonDirectory(repositoryRoot, Deadline.in(LOOK_MS));
-  const release = await repositories.acquire([{ key: `repository:${common}` }]);
+  const release = await repositories.acquire([repositoryLock(common)]);
   try {
     return await work();
   } finally {

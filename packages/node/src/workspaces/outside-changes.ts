@@ -1,6 +1,6 @@
 // Notices what people and agents change in git workspaces, and tells it when branch, head or counts are different. Only workspaces with
 // live sessions are looked at, or all while somebody hears of events; otherwise there is no timer and no watch at all. One look at a
-// time, each one `git status`, at a pace that keeps to a share of the machine.
+// time, each a few short git processes, at a pace that keeps to a share of the machine.
 import {
   FailureError,
   LIVE_STATUSES,

@@ -25,6 +25,7 @@ import type { ManagedClaims, ServiceModes } from './service-mode.ts';
 import type { Settling } from './settling.ts';
 import { worktreeView } from './worktree-view.ts';
 import { canonicalTarget, guarded, isWithin, presence } from './worktree-target.ts';
+import { repositoryLock } from './repository-lock.ts';
 
 export interface ManualScene {
   readonly store: Store;
@@ -194,7 +195,7 @@ export class ManualWorktrees {
   ): Promise<T> {
     const { store, worktrees, repositories, modes } = this.#scene;
     const common = await worktrees.commonDirectory(source.root, deadline);
-    const release = await repositories.acquire([{ key: `repository:${common}` }]);
+    const release = await repositories.acquire([repositoryLock(common)]);
     try {
       if (deadline.hasPassed()) throw new FailureError('git-timed-out');
       const main = (await worktrees.list(source.root, deadline))[0]?.path;

@@ -14,6 +14,7 @@ import { forgetWorkspaceAt } from './manual-worktrees.ts';
 import { planSettlement, type Settlement } from './plan-settlement.ts';
 import type { Reservations } from './reservations.ts';
 import { presence } from './worktree-target.ts';
+import { repositoryLock } from './repository-lock.ts';
 
 interface SettlingScene {
   readonly store: Store;
@@ -90,7 +91,7 @@ export class Settling {
   async #afterCrash(intent: IntentRow): Promise<void> {
     const { reservations, repositories } = this.#scene;
     const give = reservations.take(intent.target_root);
-    const release = await repositories.acquire([{ key: `repository:${intent.common_directory}` }]);
+    const release = await repositories.acquire([repositoryLock(intent.common_directory)]);
     try {
       while (isRunning(intent) && !this.#closing.signal.aborted) await pause(this.#closing.signal);
       if (this.#closing.signal.aborted) return;

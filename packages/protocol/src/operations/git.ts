@@ -5,17 +5,18 @@ import { AbsolutePath, SessionId, WorkspaceId } from '../ids.ts';
 import { operation } from '../operation.ts';
 import { RepositoryPath } from '../repository-path.ts';
 
-/** What reading a repository can be refused with. */
-const GIT_FAILURES = [
-  'backend-busy',
-  'git-not-installed',
-  'git-timed-out',
-  'git-failed',
-  'git-ownership-refused',
+/** What any question to git about a directory can end with. */
+export const REPOSITORY_FAILURES = [
   'not-git-repository',
   'no-working-tree',
-  'invalid-revision',
+  'git-ownership-refused',
+  'git-failed',
+  'git-timed-out',
+  'git-not-installed',
 ] as const;
+
+/** What reading a repository can be refused with. */
+const READ_FAILURES = ['backend-busy', ...REPOSITORY_FAILURES, 'invalid-revision'] as const;
 
 export const gitStatus = operation({
   name: 'git.status',
@@ -43,7 +44,7 @@ export const gitHistory = operation({
       limit: z.int().positive().max(GIT_HISTORY_PAGE_MAX).default(GIT_HISTORY_PAGE_MAX),
     }),
   result: () => GitHistoryPage,
-  failures: ['unknown-workspace', 'invalid-workspace-root', ...GIT_FAILURES],
+  failures: ['unknown-workspace', 'invalid-workspace-root', ...READ_FAILURES],
 });
 
 export const gitDiff = operation({
@@ -60,7 +61,7 @@ export const gitDiff = operation({
       path: RepositoryPath.optional(),
     }),
   result: () => GitDiff,
-  failures: ['unknown-workspace', 'invalid-workspace-root', ...GIT_FAILURES],
+  failures: ['unknown-workspace', 'invalid-workspace-root', ...READ_FAILURES],
 });
 
 export const sessionDiff = operation({
@@ -82,6 +83,6 @@ export const sessionDiff = operation({
     'unknown-workspace',
     'invalid-directory',
     'session-base-unknown',
-    ...GIT_FAILURES,
+    ...READ_FAILURES,
   ],
 });

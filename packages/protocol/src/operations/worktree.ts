@@ -6,17 +6,10 @@ import { AbsolutePath, WorkspaceId } from '../ids.ts';
 import { operation } from '../operation.ts';
 import { Worktree, WorktreeRecovery, WorktreeServiceMode } from '../worktree.ts';
 import { Workspace } from '../workspace.ts';
+import { REPOSITORY_FAILURES } from './git.ts';
 
 /** What any question to git about a workspace can end with. */
-const GIT_FAILURES = [
-  'unknown-workspace',
-  'not-git-repository',
-  'no-working-tree',
-  'git-ownership-refused',
-  'git-failed',
-  'git-timed-out',
-  'git-not-installed',
-] as const;
+const WORKSPACE_FAILURES = ['unknown-workspace', ...REPOSITORY_FAILURES] as const;
 
 export const worktreeList = operation({
   name: 'worktree.list',
@@ -36,7 +29,7 @@ export const worktreeList = operation({
       worktrees: z.array(Worktree),
       recoveries: z.array(WorktreeRecovery),
     }),
-  failures: [...GIT_FAILURES, 'backend-busy'],
+  failures: [...WORKSPACE_FAILURES, 'backend-busy'],
 });
 
 export const worktreeCreate = operation({
@@ -68,7 +61,7 @@ export const worktreeCreate = operation({
       recoveryRefs: z.array(z.string()),
     }),
   failures: [
-    ...GIT_FAILURES,
+    ...WORKSPACE_FAILURES,
     'worktree-service-mode',
     'worktree-changing',
     'worktree-conflict',
@@ -109,7 +102,7 @@ export const worktreeRemove = operation({
       recoveryRefs: z.array(z.string()),
     }),
   failures: [
-    ...GIT_FAILURES,
+    ...WORKSPACE_FAILURES,
     'worktree-service-mode',
     'worktree-changing',
     'worktree-protected',
