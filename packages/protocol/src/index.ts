@@ -1,3 +1,5 @@
+export * from './activity.ts';
+export * from './agent-event.ts';
 export * from './bounds.ts';
 export * from './capabilities.ts';
 export * from './controller.ts';

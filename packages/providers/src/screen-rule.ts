@@ -1,0 +1,48 @@
+/**
+ * What a screen tells about an agent, as data: rules from the surest to the least sure; the first that matches decides, and none
+ * means that nothing is known. A rule must see something that only that state shows: neither silence nor a missing thing proves a state.
+ */
+import type { ActivityState, BlockReason } from '@roost/protocol';
+
+/** The part of the screen that is looked at. Lines are without trailing blanks; empty lines at the bottom do not count. */
+export type ScreenRegion =
+  | { readonly kind: 'screen' }
+  /** The last lines that are not empty. */
+  | { readonly kind: 'bottom'; readonly lines: number }
+  | { readonly kind: 'title' };
+
+/** Every field that is there must hold. Patterns never carry the flags g or y. */
+export interface ScreenGate {
+  readonly in: ScreenRegion;
+  /** All of them match somewhere in the region. */
+  readonly all?: readonly RegExp[];
+  readonly any?: readonly RegExp[];
+  readonly none?: readonly RegExp[];
+}
+
+export interface ScreenRule {
+  /** Unique in its provider. */
+  readonly id: string;
+  readonly state: Exclude<ActivityState, 'unknown' | 'done' | 'idle'> | 'composer';
+  /** With `blocked`. */
+  readonly reason?: BlockReason;
+  /** All of them hold. */
+  readonly gates: readonly ScreenGate[];
+  /** Group 1: what is half typed in the composer; with `composer` only. */
+  readonly typed?: RegExp;
+}
+
+export interface ScreenView {
+  readonly lines: readonly string[];
+  readonly title: string | null;
+  readonly cursor?: { readonly row: number; readonly column: number };
+}
+
+export interface ScreenVerdict {
+  readonly ruleId: string;
+  /** `composer`: it waits for a prompt; whether that is ready, idle or done is for whoever knows what was before. */
+  readonly state: ScreenRule['state'];
+  readonly reason: BlockReason | null;
+  /** What a person has typed into the composer and not sent; null when that is not known. */
+  readonly typed: string | null;
+}
