@@ -1,7 +1,8 @@
 /**
  * Speaks a provider's structured protocol without doing any I/O: lines in, lines and events out. Whoever owns the process gives it each
- * line of standard output once and in order, writes what it says to standard input, and keeps `state()` beside the place up to
- * which the output was taken, so that another driver goes on from there after a crash.
+ * line of standard output once and in order, and keeps `state()` beside the place up to which the output was taken, so that another
+ * driver goes on from there after a crash. What a call writes is sent when the state after that call is stored: then nothing is
+ * answered twice.
  */
 import type { AgentEvent } from '@roost/protocol';
 
@@ -12,6 +13,8 @@ export interface DriverPort {
   emit(event: AgentEvent): void;
   /** One line without its end. */
   write(line: string): void;
+  /** Milliseconds since 1970: for what a provider tells as "in two hours". */
+  now(): number;
 }
 
 /** What a person, a policy or a deadline says to a request. */
@@ -33,14 +36,27 @@ export interface AgentDriver {
   open(opening: DriverOpening): void;
   /** Never throws: a line that is not understood is a notice, or nothing. */
   receive(line: string): void;
-  /** Begins a turn. Not while one runs: see `isTurnOpen`. */
-  prompt(text: string): void;
+  /**
+   * Begins a turn.
+   * @returns false, and does nothing, unless `takesPrompt`: whoever has more to say keeps it.
+   */
+  prompt(text: string): boolean;
   /** Ends the turn; does nothing without one. */
   interrupt(): void;
-  /** @returns false when no such request is open (any more): then nothing is written. */
+  /**
+   * @returns false when no such request is open (any more), or when it does not take that answer: an option that it does not
+   * have, a text where none was asked for. Then nothing is written.
+   */
   answer(requestId: string, answer: InteractionAnswer): boolean;
+  /**
+   * Chooses among what a `choices` event told; another one tells when it has come to be so.
+   * @returns false when there is no such choice (now).
+   */
+  choose(choice: string, id: string): boolean;
   /** The process has ended: whatever is open is settled and told. */
   closed(fault: string | null): void;
+  /** It is open, has not ended, and no turn runs. */
+  readonly takesPrompt: boolean;
   readonly isTurnOpen: boolean;
   /** Requests that wait for an answer. */
   readonly openRequests: readonly string[];
