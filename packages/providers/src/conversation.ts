@@ -300,7 +300,11 @@ export class Conversation<Kept> {
       toolId: eventId(toolId),
       title: eventSentence(request.title),
       detail: eventText(request.detail),
-      options: request.options.slice(0, AGENT_LIST_MAX),
+      // An id that would have to be cut could not be answered with.
+      options: request.options
+        .filter(({ optionId }) => optionId !== '' && eventName(optionId) === optionId)
+        .slice(0, AGENT_LIST_MAX)
+        .map((option) => ({ ...option, label: eventSentence(option.label) })),
       ...ofAgent(eventId(agentId)),
     });
     return true;

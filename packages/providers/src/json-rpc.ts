@@ -97,6 +97,11 @@ export class RpcCalls<Purpose extends { readonly method: string }> {
     return purpose;
   }
 
+  /** How many wait. */
+  get pending(): number {
+    return this.#pending.size;
+  }
+
   state(): RpcCallsState<Purpose> {
     return { lastId: this.#lastId, pending: [...this.#pending] };
   }
