@@ -1,4 +1,5 @@
-// Writes docs/cli.md and docs/operations.md from what the code declares; with --check only says whether they are current.
+// Writes docs/cli.md, docs/operations.md and docs/provider.schema.json from what the code declares; with --check only says whether
+// they are current.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -112,11 +113,31 @@ async function operations() {
   }
 }
 
+/** What a file that defines a provider may hold, for editors. */
+async function providerSchema() {
+  const directory = mkdtempSync(join(tmpdir(), 'roost-reference-'));
+  try {
+    const outfile = join(directory, 'provider-file.mjs');
+    const contents = "export { ProviderFile } from './provider-file.ts'; export { toJSONSchema } from 'zod';";
+    const stdin = { contents, resolveDir: join(root, 'packages/node/src/providers') };
+    await build({ stdin, outfile, bundle: true, format: 'esm', platform: 'node', logLevel: 'error' });
+    const { ProviderFile, toJSONSchema } = await import(pathToFileURL(outfile).href);
+    const schema = toJSONSchema(ProviderFile, { io: 'input', unrepresentable: 'any' });
+    return JSON.stringify({
+      title: 'A provider of Roost: providers/ID.json in its state directory',
+      ...schema,
+    });
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
 const check = process.argv.includes('--check');
 let stale = 0;
 for (const [name, make] of [
   ['docs/cli.md', commandLine],
   ['docs/operations.md', operations],
+  ['docs/provider.schema.json', providerSchema],
 ]) {
   const path = join(root, name);
   const text = await format(await make(), { ...(await resolveConfig(path)), filepath: path });

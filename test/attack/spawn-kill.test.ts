@@ -41,6 +41,7 @@ interface Asked {
 
 /** Writes its session and the words it was given, then waits. */
 const CLAUDE = `#!/bin/sh
+[ "$1" = --version ] && exec echo 2.1.197
 printf '%s %s\\n' "$ROOST_SESSION_ID" "$*" >> "$HOME/started"
 exec cat
 `;

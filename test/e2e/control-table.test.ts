@@ -80,6 +80,7 @@ describe('over the wire', () => {
     const leaseId = 'wt-00000000000000c1';
     samples = {
       'node.shutdown': { stopSessions: true },
+      'provider.check': { provider: 'shell' },
       'workspace.register': { root: '/' },
       'workspace.createStandalone': { root: join(roost.work, 'made') },
       'worktree.create': { sourceWorkspaceId: session.workspaceId, branch: 'made' },

@@ -32,7 +32,10 @@ async function open(): Promise<{ roost: RoostHome; connection: NodeConnection; w
   const roost = new RoostHome();
   const programs = join(roost.root, 'bin');
   mkdirSync(programs);
-  writeFileSync(join(programs, 'claude'), "#!/bin/sh\nprintf 'fixture-ready> '\nexec cat\n");
+  writeFileSync(
+    join(programs, 'claude'),
+    '#!/bin/sh\n[ "$1" = --version ] && exec echo 2.1.197\nprintf \'fixture-ready> \'\nexec cat\n',
+  );
   chmodSync(join(programs, 'claude'), 0o755);
   roost.environment.PATH = `${programs}:${roost.environment.PATH ?? ''}`;
   mkdirSync(join(roost.home, 'profiles', 'spawn'), { recursive: true, mode: 0o700 });

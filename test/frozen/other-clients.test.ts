@@ -29,7 +29,7 @@ beforeAll(async () => {
   // A provider that every version knows, as a program of ours: `cat` on whatever it is started with.
   const programs = join(roost.root, 'bin');
   mkdirSync(programs);
-  writeFileSync(join(programs, 'claude'), '#!/bin/sh\nexec cat\n');
+  writeFileSync(join(programs, 'claude'), '#!/bin/sh\n[ "$1" = --version ] && exec echo 2.1.197\nexec cat\n');
   chmodSync(join(programs, 'claude'), 0o755);
   roost.environment.PATH = `${programs}:${roost.environment.PATH ?? ''}`;
   await roost.ok(['ls']);

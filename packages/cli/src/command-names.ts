@@ -37,6 +37,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   resume: { summary: 'run an ended agent session on', load: () => import('./commands/resume.ts') },
   records: { summary: 'what can be resumed', load: () => import('./commands/records.ts') },
   profile: { summary: 'what can be launched by name', load: () => import('./commands/profile.ts') },
+  provider: {
+    summary: 'agents that can be run by name, and whether they are here',
+    load: () => import('./commands/provider.ts'),
+  },
   workspace: {
     summary: 'directories that sessions work in',
     load: () => import('./commands/workspace.ts'),

@@ -91,8 +91,15 @@ const HINTS: Readonly<Record<FailureCode, Hint>> = {
   'repository-entry-create-failed': (details) => withPath(details, 'roost doctor   names the log'),
   'repository-entry-create-timed-out': (details) =>
     withPath(details, 'does its file system answer? try again'),
-  'unknown-provider': 'a command goes after --: roost run -- COMMAND',
-  'provider-not-installed': 'roost doctor   shows which providers were found',
+  'unknown-provider': 'roost provider ls   lists them; a command goes after --: roost run -- COMMAND',
+  'provider-not-installed': (details) =>
+    `roost provider check ${text(details, 'provider') ?? 'NAME'}   tells how to install it`,
+  'session-option-unsupported': (details) => {
+    const values = text(details, 'values')?.replaceAll('; ', ', ');
+    const provider = text(details, 'provider') ?? 'NAME';
+    if (values !== undefined) return `${text(details, 'option') ?? 'the option'} is one of: ${values}`;
+    return `no ${text(details, 'option') ?? 'such option'}; roost provider show ${provider}   lists what it has`;
+  },
   'command-not-found': 'the node looks in the PATH it was started with; an absolute path always works',
   'invalid-workspace-root':
     'roost workspace add DIR   takes a directory that is there; roost workspace new DIR   one that is empty, or not there yet',

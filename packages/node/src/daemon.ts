@@ -35,7 +35,8 @@ import { OutcomeWriter } from './store/outcome-writer.ts';
 import { PipeOutput } from './sessions/pipe-output.ts';
 import { Removals } from './sessions/removals.ts';
 import { sessionOperations } from './sessions/sessions.ts';
-import { ProviderCatalog } from './snapshot/provider-catalog.ts';
+import { providerOperations } from './providers/operations.ts';
+import { Providers } from './providers/providers.ts';
 import { snapshotOperations } from './snapshot/snapshot.ts';
 import { SpawnLedger } from './spawn/ledger.ts';
 import { spawnOperations } from './spawn/operations.ts';
@@ -173,7 +174,9 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
   const retention = new RecordRetention({ store, policy: config.records, log, onRemoved: removed });
   const ledger = new SpawnLedger({ store, keepers, lifecycle, removed, log });
   undo.push(() => ledger.close());
-  const source = { environment: options.environment, home: paths.home };
+  const providers = new Providers({ environment: options.environment, directory: paths.providers, log });
+  undo.push(() => providers.close());
+  const source = { environment: options.environment, home: paths.home, providers };
   const slots = new Slots(WORKSPACE_SLOTS);
   const outside = new OutsideChanges({ store, journal, look: (root) => lookAtGit(source, root), log });
   undo.push(() => outside.close());
@@ -227,8 +230,9 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
       lease,
       profiles,
       worktreeProfiles,
-      providers: new ProviderCatalog(options.environment),
+      providers,
     }),
+    ...providerOperations(providers),
     ...worktreeOperations({
       store,
       worktrees,
@@ -327,6 +331,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     ledger.close();
     profiles.close();
     worktreeProfiles.close();
+    providers.close();
     output.close();
     await keepers.close(KEEPER_START_MS);
     try {

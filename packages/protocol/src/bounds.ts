@@ -18,6 +18,12 @@ export const NAME_LENGTH_MAX = 64;
 export const ARGUMENTS_MAX = 1024;
 /** Bytes (UTF-8) of one argument or one environment value: Linux' own limit for a single string. */
 export const ARGUMENT_BYTES_MAX = 131_072;
+/** Bytes (UTF-8) of one session option, and tools that one may name. */
+export const SESSION_OPTION_BYTES_MAX = 512;
+export const SESSION_OPTION_TOOLS_MAX = 64;
+/** Providers that people define for one node, and bytes of each file. */
+export const USER_PROVIDERS_MAX = 64;
+export const USER_PROVIDER_BYTES_MAX = 64 * 1024;
 /** Environment variables that one launch may name. */
 export const ENVIRONMENT_ENTRIES_MAX = 512;
 /** Bytes of one frame from a client: small, because it is held before anybody knows what it asks. */

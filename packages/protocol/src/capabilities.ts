@@ -72,6 +72,11 @@ const TABLE = {
     offered: true,
   },
   'prompt-delivery-v1': { summary: 'Prompts tell how far they were delivered.', offered: true },
+  'provider-discovery-v1': {
+    summary: 'Providers tell where they were found, in which version, and what that is good for.',
+    offered: true,
+  },
+  'session-options-v1': { summary: 'A launch can choose model, permissions and the like.', offered: true },
 } as const satisfies Record<string, CapabilityFacts>;
 
 export type Capability = keyof typeof TABLE;

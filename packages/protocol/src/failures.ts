@@ -42,6 +42,7 @@ export const FAILURE_SENTENCES = {
   'workspaces-exhausted': 'The node holds as many workspaces as it may.',
   'unknown-provider': 'No provider has that name.',
   'provider-not-installed': 'The program of that provider was not found.',
+  'session-option-unsupported': 'The provider has no such session option, or none with that value.',
   'command-not-found': 'The command was not found or is not executable.',
   'invalid-directory': 'The working directory is not an accessible directory.',
   'name-taken': 'Another session has that name.',

@@ -55,6 +55,8 @@ describe('a new session', () => {
       '-do it',
     ]);
     expect(plan('codex', none, [], { prompt: 'do' })?.arguments).toEqual(['--', 'do']);
+    expect(plan('gemini', none, [], { prompt: '-do' })?.arguments).toEqual(['--prompt-interactive=-do']);
+    expect(plan('opencode', none, [], { prompt: '{prompt}' })?.arguments).toEqual(['--prompt={prompt}']);
     expect(plan('shell', none, [], { prompt: 'do' })).toBeNull();
     expect(plan('claude', none, [], { prompt: 'do', transport: 'pipe' })).toBeNull();
   });
@@ -78,6 +80,10 @@ describe('a resumed session', () => {
     ['claude', ['--model'], ['--resume', ID, '--model']],
     ['codex', ['-m', 'x', 'fix'], ['-m', 'x', 'resume', ID]],
     ['codex', ['resume', 'y', '--last'], ['resume', ID]],
+    ['gemini', ['-m', 'x', '-i', 'fix'], ['--resume', ID, '-m', 'x']],
+    ['gemini', ['--prompt-interactive=fix', '--yolo'], ['--resume', ID, '--yolo']],
+    ['qwen', ['--json-file', '/f', '--session-id', 'y', 'fix'], ['--resume', ID, '--json-file', '/f']],
+    ['opencode', ['--prompt', 'fix', '-m', 'p/m', '/dir'], ['--session', ID, '-m', 'p/m']],
     ['codex', ['-i', 'a.png', 'b.png', '-s', 'read-only'], ['-s', 'read-only', 'resume', ID]],
   ])('of %s %j gets its options again and never a prompt', (id, given, expected) => {
     expect(plan(id, resume, given)).toEqual({ arguments: expected, shown: expected, sessionId: ID });
@@ -134,6 +140,25 @@ test.each([
     ['raw-pty-lifecycle', 'structured-prompt', 'provider-session-identity', 'semantic-resume'],
   ],
   ['codex', 'pipe', []],
+  [
+    'gemini',
+    'pty',
+    ['raw-pty-lifecycle', 'structured-prompt', 'provider-session-identity', 'semantic-resume'],
+  ],
+  ['gemini', 'pipe', []],
+  ['qwen', 'pty', ['raw-pty-lifecycle', 'structured-prompt', 'provider-session-identity', 'semantic-resume']],
+  ['qwen', 'pipe', []],
+  [
+    'opencode',
+    'pty',
+    ['raw-pty-lifecycle', 'structured-prompt', 'provider-session-identity', 'semantic-resume'],
+  ],
+  ['opencode', 'pipe', []],
+  ['kimi', 'pty', ['raw-pty-lifecycle']],
+  ['grok', 'pty', ['raw-pty-lifecycle']],
+  ['copilot', 'pty', ['raw-pty-lifecycle']],
+  ['amp', 'pty', ['raw-pty-lifecycle']],
+  ['cursor-agent', 'pty', ['raw-pty-lifecycle']],
   ['shell', 'pty', ['raw-pty-lifecycle']],
   ['shell', 'pipe', []],
   [null, 'pty', ['raw-pty-lifecycle']],

@@ -108,14 +108,14 @@ function countValues(rest: readonly string[], takes: 'one' | 'optional' | 'many'
   }
 }
 
-function isOption(word: string): boolean {
+export function isOption(word: string): boolean {
   return word.startsWith('-') && word !== '-' && word !== '--';
 }
 
-function optionName(word: string): string {
+export function optionName(word: string): string {
   return word.startsWith('--') ? (word.split('=', 1)[0] ?? word) : word;
 }
 
-function filled(template: readonly string[], hole: string, value: string): string[] {
-  return template.map((word) => (word === hole ? value : word));
+export function filled(template: readonly string[], hole: string, value: string): string[] {
+  return template.map((word) => word.split(hole).join(value));
 }

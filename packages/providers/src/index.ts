@@ -1,21 +1,53 @@
 /** The programs that Roost launches by name, and how a launch is planned. */
+import { amp } from './amp/manifest.ts';
 import { claude } from './claude/manifest.ts';
 import { codex } from './codex/manifest.ts';
+import { copilot } from './copilot/manifest.ts';
+import { cursorAgent } from './cursor-agent/manifest.ts';
+import { gemini } from './gemini/manifest.ts';
+import { grok } from './grok/manifest.ts';
+import { kimi } from './kimi/manifest.ts';
 import type { ProviderManifest } from './manifest.ts';
+import { opencode } from './opencode/manifest.ts';
+import { qwen } from './qwen/manifest.ts';
 import { shell } from './shell/manifest.ts';
 
-export const PROVIDERS: readonly ProviderManifest[] = [claude, codex, shell];
+export const PROVIDERS: readonly ProviderManifest[] = [
+  claude,
+  codex,
+  gemini,
+  opencode,
+  qwen,
+  kimi,
+  grok,
+  copilot,
+  amp,
+  cursorAgent,
+  shell,
+];
 
 export function findProvider(id: string): ProviderManifest | null {
   return PROVIDERS.find((provider) => provider.id === id) ?? null;
 }
 
-export type { ProviderManifest } from './manifest.ts';
+export type {
+  ProviderManifest,
+  ProviderOption,
+  ProviderTransport,
+  ProviderVersion,
+  VersionRange,
+} from './manifest.ts';
 export { childEnvironment, type ChildEnvironmentPlan } from './child-environment.ts';
 export { findExecutable } from './executable.ts';
+export { genericProvider, type ProviderDefinition } from './generic/manifest.ts';
 export type { SessionChoice } from './command-line.ts';
+export { asRawTerminal } from './raw-terminal.ts';
 export { runtimeCapabilities } from './runtime-capabilities.ts';
+export { expandHome, searchPaths } from './search-path.ts';
+export { optionValues, planOptions, type OptionOutcome } from './session-options.ts';
+export { placeOfVersion, type VersionPlace } from './version-range.ts';
 export {
+  findLaunchFile,
   planCommand,
   planLaunch,
   type LaunchOutcome,

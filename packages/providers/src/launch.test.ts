@@ -27,7 +27,19 @@ const environment = {
 };
 
 test('providers are found by id', () => {
-  expect(PROVIDERS.map(({ id }) => id)).toEqual(['claude', 'codex', 'shell']);
+  expect(PROVIDERS.map(({ id }) => id)).toEqual([
+    'claude',
+    'codex',
+    'gemini',
+    'opencode',
+    'qwen',
+    'kimi',
+    'grok',
+    'copilot',
+    'amp',
+    'cursor-agent',
+    'shell',
+  ]);
   expect(findProvider('codex')?.displayName).toBe('Codex');
   for (const id of ['', 'Claude', 'toString']) expect(findProvider(id)).toBeNull();
 });
@@ -88,12 +100,14 @@ test('an agent that is not installed is refused with what was looked for', () =>
   });
 });
 
-test('the program is looked for in the PATH that the child will have', () => {
+test('the program is looked for in the PATH that the child will have, and then where installers put it', () => {
   const asked: (string | undefined)[] = [];
   const which = (_name: string, path: string | undefined) => (asked.push(path), null);
   planLaunch(provider('claude'), { ...plain, arguments: [], environment, set: { PATH: '/opt' }, which });
   planCommand({ command: ['x'], environment, which });
-  expect(asked).toEqual(['/opt', '/usr/bin']);
+  const usual =
+    '/home/u/.local/bin:/home/u/.bun/bin:/home/u/.npm-global/bin:/opt/homebrew/bin:/usr/local/bin';
+  expect(asked).toEqual(['/opt', `/home/u/.claude/local:${usual}`, '/usr/bin']);
 });
 
 test('the shell is the one of the user, at a login, else /bin/sh', () => {

@@ -11,6 +11,7 @@ import { failure, type Failure, type Transport } from '@roost/protocol';
 import { childEnvironment } from './child-environment.ts';
 import { planArguments, type SessionChoice } from './command-line.ts';
 import type { ProviderManifest } from './manifest.ts';
+import { searchPaths } from './search-path.ts';
 
 export interface LaunchPlan {
   /** Absolute path. */
@@ -77,41 +78,56 @@ export function planLaunch(provider: ProviderManifest, scene: ProviderLaunch): L
     scrub: provider.scrubEnvironment,
     set: scene.set ?? {},
   });
-  const find = (name: string) => scene.which(name, environment.PATH);
+  const file = findLaunchFile(provider, environment, scene.which);
+  if (file === null) {
+    const { executable } = provider;
+    const executables = executable.kind === 'search' ? [...executable.names] : [FALLBACK_SHELL];
+    return { failure: failure('provider-not-installed', { provider: provider.id, executables }) };
+  }
   const leading = provider.leadingArguments.filter((one) => !planned.shown.includes(one));
-  const planOf = (file: string, front: readonly string[]): LaunchOutcome => ({
+  const front = [file.name, ...(file.isLogin ? ['-l'] : [])];
+  return {
     plan: {
-      file,
+      file: file.path,
       argv: [...front, ...leading, ...planned.arguments],
       shown: [...front, ...leading, ...planned.shown],
       environment,
       providerSessionId: planned.sessionId,
     },
-  });
-  switch (provider.executable.kind) {
+  };
+}
+
+interface LaunchFile {
+  readonly path: string;
+  /** argv[0]. */
+  readonly name: string;
+  /** It is a shell that takes an option for "as at a login". */
+  readonly isLogin: boolean;
+}
+
+/** The program that a launch starts; null when there is none. `environment`: what the child will have. */
+export function findLaunchFile(
+  provider: Pick<ProviderManifest, 'executable'>,
+  environment: Readonly<Record<string, string | undefined>>,
+  which: LaunchScene['which'],
+): LaunchFile | null {
+  const { executable } = provider;
+  switch (executable.kind) {
     case 'search': {
-      const { names } = provider.executable;
-      for (const name of names) {
-        const file = find(name);
-        if (file !== null) return planOf(file, [name]);
+      for (const paths of searchPaths(provider, environment)) {
+        for (const name of executable.names) {
+          const path = which(name, paths);
+          if (path !== null) return { path, name, isLogin: false };
+        }
       }
-      return {
-        failure: failure('provider-not-installed', { provider: provider.id, executables: [...names] }),
-      };
+      return null;
     }
     case 'login-shell': {
-      const wanted = environment.SHELL;
-      const file = (wanted === undefined ? null : find(wanted)) ?? find(FALLBACK_SHELL);
-      if (file === null)
-        return {
-          failure: failure('provider-not-installed', {
-            provider: provider.id,
-            executables: [FALLBACK_SHELL],
-          }),
-        };
-      const name = basename(file);
-      const login = LOGIN_OPTION_SHELLS.has(name) ? ['-l'] : [];
-      return planOf(file, [name, ...login]);
+      const { SHELL: wanted, PATH: paths } = environment;
+      const path = (wanted === undefined ? null : which(wanted, paths)) ?? which(FALLBACK_SHELL, paths);
+      if (path === null) return null;
+      const name = basename(path);
+      return { path, name, isLogin: LOGIN_OPTION_SHELLS.has(name) };
     }
   }
 }

@@ -1,13 +1,15 @@
-import type { Transport } from '@roost/protocol';
+import type { SessionOptions, Transport } from '@roost/protocol';
 
 /**
- * What Roost knows about a program that it can launch by name, as data. Every field is read by `planLaunch`; a fact that
- * nothing reads does not belong here.
+ * What Roost knows about a program that it can launch by name, as data. Every field is read by a launch or by whoever looks for the
+ * program; a fact that nothing reads does not belong here.
  */
 export interface ProviderManifest {
   readonly id: string;
   readonly displayName: string;
   readonly executable: ProviderExecutable;
+  /** How its version is asked; null: there is nothing to ask, and what is said here holds for every version. */
+  readonly version: ProviderVersion | null;
   /** Put in front of the caller's arguments, each unless the caller gives it too. */
   readonly leadingArguments: readonly string[];
   /** Variables taken from the node's environment beyond the common ones; a trailing `*` stands for any rest of the name. */
@@ -16,8 +18,75 @@ export interface ProviderManifest {
   readonly scrubEnvironment: readonly string[];
   /** What it can be relied on for, by transport. */
   readonly transports: Readonly<Record<Transport, ProviderTransport>>;
+  /** What is read elsewhere about a transport, and was never seen to work: shown, and not relied on. */
+  readonly unverifiedTransports?: Readonly<Partial<Record<Transport, ProviderTransport>>>;
+  /** Session options that it has; a launch that asks for another is refused. */
+  readonly options: ProviderOptions;
   readonly commandLine: ProviderCommandLine;
+  /** Command that installs it; null when there is none that always works. */
+  readonly install: string | null;
+  /** null: it needs no login. */
+  readonly login: ProviderLogin | null;
 }
+
+export interface ProviderVersion {
+  readonly arguments: readonly string[];
+  /** Asking makes it write into the home directory, or nobody has looked whether it does: it gets an empty one. */
+  readonly scratchHome: boolean;
+  /** Versions for which the rest is true; null: none was ever seen to do what is said of it. */
+  readonly known: VersionRange | null;
+}
+
+/** `from` is inside, `below` is not; null: no end. */
+export interface VersionRange {
+  readonly from: string;
+  readonly below: string | null;
+}
+
+export type ProviderOptions = Readonly<Partial<Record<keyof SessionOptions, ProviderOption>>>;
+
+/** How one option is said on the command line. A caller's own arguments that say the same win: `saidBy` names them. */
+export type ProviderOption = {
+  readonly saidBy: readonly string[];
+  /** They say it only with a value that begins with this, as one of many settings given by the same option. */
+  readonly saidAs?: string;
+} & (
+  | {
+      readonly kind: 'value';
+      /** `{value}` stands for the value; a list has them once for each. */
+      readonly arguments: readonly string[];
+      /** All that it takes; null: any. */
+      readonly values: readonly string[] | null;
+    }
+  | { readonly kind: 'choice'; readonly choices: Readonly<Record<string, readonly string[]>> }
+);
+
+/** Whether somebody has logged in, as far as that can be told without the network. */
+export interface ProviderLogin {
+  /** Command with which a person logs in. */
+  readonly command: string;
+  /** Variables of the node's environment that are credentials, or choose a service with a sign-in of its own. */
+  readonly environment: readonly string[];
+  readonly evidence: LoginEvidence | null;
+}
+
+type LoginEvidence =
+  /** Files in its own directory. With one of the credentials: yes. Without the directory it never ran: no. Otherwise unknown. */
+  | {
+      readonly kind: 'files';
+      /** Variable that moves the directory. */
+      readonly variable: string | null;
+      /** Where it is otherwise; `~` is the home directory. */
+      readonly directory: string;
+      readonly credentials: readonly string[];
+    }
+  /** It says so itself, in either output. */
+  | {
+      readonly kind: 'ask';
+      readonly arguments: readonly string[];
+      readonly yes: RegExp;
+      readonly no: RegExp;
+    };
 
 /** What a launch and a resume can rely on with one transport. null: not known to work. */
 export interface ProviderTransport {
@@ -50,10 +119,55 @@ export interface ProviderCommandLine {
 export const RAW_TRANSPORT: ProviderTransport = { identity: null, resume: null, prompt: null };
 
 type ProviderExecutable =
-  /** The first of these names that is found. */
-  | { readonly kind: 'search'; readonly names: readonly string[] }
+  /** The first of these names that is found on the PATH, then the first one in these directories; `~` is the home directory. */
+  | { readonly kind: 'search'; readonly names: readonly string[]; readonly places: readonly string[] }
   /** The user's shell, started as at a login. */
   | { readonly kind: 'login-shell' };
+
+/** Where installers put programs, whether or not a service manager's PATH has them. */
+export const USUAL_PLACES: readonly string[] = [
+  '~/.local/bin',
+  '~/.bun/bin',
+  '~/.npm-global/bin',
+  '/opt/homebrew/bin',
+  '/usr/local/bin',
+];
+
+/** Tells a program that it runs inside an agent: then some refuse to start, hide their interface, or join that agent's session. */
+export const NESTED_AGENT_MARKERS: readonly string[] = [
+  'AI_AGENT',
+  'CLAUDECODE',
+  'CLAUDE_CODE_ENTRYPOINT',
+  'CLAUDE_CODE_SESSION_ID',
+  'CLAUDE_CODE_CHILD_SESSION',
+  'CLAUDE_CODE_SSE_PORT',
+  'CLAUDE_EFFORT',
+  'CLAUDE_PROJECT_DIR',
+  'CODEX_SANDBOX',
+  'CODEX_SANDBOX_NETWORK_DISABLED',
+  'GEMINI_CLI',
+  'GEMINI_CLI_NO_RELAUNCH',
+  'GEMINI_CWD',
+  'GEMINI_PROJECT_DIR',
+  'GEMINI_SESSION_ID',
+  'QWEN_CODE',
+  'QWEN_CODE_NO_RELAUNCH',
+  'OPENCODE',
+  'OPENCODE_PID',
+  'CURSOR_AGENT',
+];
+
+/** Of the terminal that the node was started from, or of a build machine: they take colours, or the whole interface, away. */
+export const FOREIGN_TERMINAL: readonly string[] = [
+  'CI',
+  'CLICOLOR',
+  'COLORTERM',
+  'FORCE_COLOR',
+  'NO_COLOR',
+  'TERM',
+  'TERM_PROGRAM',
+  'TERM_PROGRAM_VERSION',
+];
 
 /** How an agent reaches its model from behind a proxy or a private certificate authority. */
 export const NETWORK_ENVIRONMENT: readonly string[] = [

@@ -45,6 +45,7 @@ const INNER_COMMANDS: Readonly<
     operands: { status: workspaceIds, log: workspaceIds, diff: workspaceIds },
   },
   profile: { names: ['ls', 'show'], operands: { show: profileIds } },
+  provider: { names: ['ls', 'show', 'check'], operands: { show: providerIds, check: providerIds } },
   controller: { names: ['show', 'hold', 'break'], operands: {} },
 };
 type Inner = (context: CommandContext) => Promise<readonly string[]>;
@@ -132,6 +133,6 @@ async function profileIds(context: CommandContext): Promise<string[]> {
 
 async function providerIds(context: CommandContext): Promise<string[]> {
   const { connection } = await context.open({ mayStart: false });
-  const { providers } = await connection.request('provider.list', {});
+  const { providers } = await connection.request('provider.list', { ask: false });
   return providers.map(({ id }) => id);
 }

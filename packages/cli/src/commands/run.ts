@@ -4,7 +4,8 @@ import { resolve } from 'node:path';
 import type { CommandContext } from '../command-context.ts';
 import type { LeaseId, Session } from '@roost/protocol';
 import { ownSize } from '../own-size.ts';
-import { readEnvironment, readLaunch, readName, readSize } from '../operands.ts';
+import { readEnvironment, readLaunch, readName, readSize, type Launch } from '../operands.ts';
+import { readSessionOptions } from '../session-options.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** Milliseconds that a spawn may take: a provider may have to be looked up on a slow disk, a keeper to be started. */
@@ -16,6 +17,7 @@ interface RunOptions {
   readonly detach?: boolean;
   readonly size?: string;
   readonly env?: string[];
+  readonly option?: string[];
   readonly pipe?: boolean;
   readonly json?: boolean;
   readonly detachKey?: string;
@@ -35,7 +37,7 @@ interface RunOptions {
 export function define(command: Command, context: CommandContext): void {
   command
     .usage('[options] (PROVIDER [-- ARGS...] | -- COMMAND [ARGS...] | --profile ID [-- ARGS...])')
-    .argument('[words...]', 'a provider (claude, codex, shell), or after -- a command')
+    .argument('[words...]', 'a provider (roost provider ls   lists them), or after -- a command')
     .option('-n, --name <name>', 'what to call the session')
     .option('-C, --cwd <directory>', 'working directory (default: here)')
     .option('-d, --detach', 'do not attach; print name and id')
@@ -46,6 +48,11 @@ export function define(command: Command, context: CommandContext): void {
     .option(
       '-e, --env <NAME[=VALUE]>',
       'set a variable for the session, without a value to that of this command; again for more',
+      collect,
+    )
+    .option(
+      '-o, --option <name=value>',
+      'how the agent works: model, permission-mode, effort, allowed-tools, disallowed-tools, mcp-config, append-system-prompt; again for more',
       collect,
     )
     .option('--pipe', 'plain standard input and output instead of a terminal')
@@ -123,6 +130,7 @@ async function start(
     throw new UsageError('the profile names the provider; --set provider=... takes another');
   }
   if (options.env !== undefined) throw new UsageError('--env does not go with --profile');
+  if (options.option !== undefined) throw new UsageError('--option does not go with --profile');
   if (options.worktree !== undefined || options.worktreeLease !== undefined) {
     throw new UsageError(
       '--worktree does not go with --profile; --set provider=... is a plain: roost run PROVIDER',
@@ -147,7 +155,7 @@ async function spawn(
   const { stdout, env, directory } = context.terminal;
   const stray = PROFILE_OPTIONS.find((name) => options[name] !== undefined);
   if (stray !== undefined) throw new UsageError(`--${kebab(stray)} needs --profile`);
-  const launch = readLaunch(words, context.passedThrough);
+  const launch = withOptions(readLaunch(words, context.passedThrough), options.option, directory);
   const size = options.size === undefined ? ownSize(stdout) : readSize(options.size);
   const environment = readEnvironment(options.env ?? [], env);
   const name = options.name === undefined ? undefined : readName(options.name);
@@ -181,6 +189,12 @@ async function spawn(
     await giveBack(context, place);
     throw error;
   }
+}
+
+function withOptions(launch: Launch, given: readonly string[] | undefined, directory: string) {
+  if (given === undefined) return launch;
+  if (launch.kind === 'command') throw new UsageError('--option is for providers; a command has none');
+  return { ...launch, options: readSessionOptions(given, directory) };
 }
 
 interface Place {

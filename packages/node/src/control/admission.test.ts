@@ -156,6 +156,7 @@ describe('capabilities', () => {
     used.add(lacking('node.snapshot', { changedAfter: 1 }));
     used.add(lacking('workspace.readFile', { path: 'a' }));
     used.add(lacking('spawn.submit', { target: { worktreeId: 'w' } }));
+    used.add(lacking('session.spawn', { launch: { kind: 'provider', provider: 'claude', options: {} } }));
     for (const capability of OFFERED_CAPABILITIES) {
       const inSchemas = [
         'compatibility.metadata',

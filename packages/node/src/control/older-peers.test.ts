@@ -36,7 +36,10 @@ describe('a peer that knows less', () => {
     const [programs, profiles] = [join(home.path, 'bin'), join(home.path, 'profiles', 'spawn')];
     for (const directory of [work, programs, profiles])
       mkdirSync(directory, { recursive: true, mode: 0o700 });
-    writeFileSync(join(programs, 'claude'), "#!/bin/sh\ntrap '' INT\nexec cat\n");
+    writeFileSync(
+      join(programs, 'claude'),
+      '#!/bin/sh\n[ "$1" = --version ] && exec echo 2.1.197\ntrap \'\' INT\nexec cat\n',
+    );
     chmodSync(join(programs, 'claude'), 0o755);
     for (const provider of ['claude', 'shell']) {
       writeFileSync(join(profiles, `${provider}.json`), JSON.stringify({ provider, revision: 'r1' }));

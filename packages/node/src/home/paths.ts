@@ -14,6 +14,7 @@ export interface HomePaths {
   readonly sessions: string;
   readonly spawnProfiles: string;
   readonly worktreeProfiles: string;
+  readonly providers: string;
   readonly logs: string;
   readonly log: string;
 }
@@ -33,6 +34,7 @@ export function homePaths(home: string): HomePaths {
     sessions: join(home, 'sessions'),
     spawnProfiles: join(home, 'profiles', 'spawn'),
     worktreeProfiles: join(home, 'profiles', 'worktree'),
+    providers: join(home, 'providers'),
     logs: join(home, 'logs'),
     log: join(home, 'logs', 'node.log'),
   };

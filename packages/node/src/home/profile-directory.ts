@@ -30,8 +30,12 @@ interface ProfileDirectoryOptions<Profile> {
   readonly directory: string;
   /** What a file holds. */
   readonly schema: z.ZodType<Profile>;
+  /** What one is called in a fault. */
+  readonly noun?: 'profile' | 'provider';
   /** Files beyond these are faults. */
   readonly profilesMax: number;
+  /** What is wrong with one that is well-formed; null: nothing. */
+  readonly judge?: (id: ProfileId, profile: Profile) => string | null;
   readonly log: Log;
   /** Called after a reading that found something different; it may throw. */
   readonly changed: () => void;
@@ -85,11 +89,11 @@ export class ProfileDirectory<Profile extends { readonly revision?: Revision | u
   }
 
   #load(files: readonly FoundFile[]): void {
-    const { profilesMax } = this.#options;
+    const { profilesMax, noun = 'profile' } = this.#options;
     const profiles = new Map<string, Named<Profile>>();
     const faults: ProfileFault[] = [];
     for (const [index, file] of files.entries()) {
-      const read = index < profilesMax ? this.#loadOne(file) : `There are more than ${profilesMax} profiles.`;
+      const read = index < profilesMax ? this.#loadOne(file) : `There are more than ${profilesMax} ${noun}s.`;
       if (typeof read !== 'string') profiles.set(read.id, read);
       else if (faults.length < FAULTS_MAX) faults.push({ file: printable(file.name), fault: read });
     }
@@ -99,8 +103,9 @@ export class ProfileDirectory<Profile extends { readonly revision?: Revision | u
 
   /** The profile, or a sentence about why there is none. */
   #loadOne({ name, path }: FoundFile): Named<Profile> | string {
+    const { noun = 'profile', schema, judge } = this.#options;
     const id = ProfileId.safeParse(name.slice(0, -'.json'.length));
-    if (!id.success) return 'The name of the file is no profile id.';
+    if (!id.success) return `The name of the file is no ${noun} id.`;
     const text = readSmallFile(path, PROFILE_BYTES_MAX);
     if ('fault' in text) return text.fault;
     let content: unknown;
@@ -109,8 +114,10 @@ export class ProfileDirectory<Profile extends { readonly revision?: Revision | u
     } catch {
       return 'It is not JSON.';
     }
-    const profile = this.#options.schema.safeParse(content);
-    if (!profile.success) return faultOf(profile.error);
+    const profile = schema.safeParse(content);
+    if (!profile.success) return faultOf(profile.error, noun);
+    const fault = judge?.(id.data, profile.data) ?? null;
+    if (fault !== null) return fault;
     const revision =
       profile.data.revision ?? Revision.parse(`sha256:${canonicalDigest(content).slice(0, 24)}`);
     return { id: id.data, revision, profile: profile.data };
@@ -171,9 +178,9 @@ function namesIn(directory: string): string[] {
   }
 }
 
-function faultOf({ issues }: z.ZodError): string {
+function faultOf({ issues }: z.ZodError, noun: string): string {
   const [first] = issues;
-  const place = first === undefined || first.path.length === 0 ? 'The profile' : `"${first.path.join('.')}"`;
+  const place = first === undefined || first.path.length === 0 ? `The ${noun}` : `"${first.path.join('.')}"`;
   return `${place} is not valid: ${first?.message ?? 'it has the wrong shape'}.`.slice(0, 512);
 }
 

@@ -8,6 +8,7 @@ import { TestRepository } from '../worktrees/repository-for-test.ts';
 
 /** Stands in for an agent: tells its words and its worktree, then waits. */
 const CLAUDE = `#!/bin/sh
+[ "$1" = --version ] && exec echo 2.1.197
 printf '%s|%s|%s|%s|%s|%s\\n' "$ROOST_SESSION_ID" "$PWD" "$ROOST_WORKTREE" "$ROOST_PORT_BASE" "$ROOST_PORT_COUNT" "$*" >> "$HOME/started"
 exec cat
 `;

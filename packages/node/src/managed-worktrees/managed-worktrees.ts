@@ -12,7 +12,13 @@ import {
 import { canonicalDigest } from '../canonical-json.ts';
 import type { Caller } from '../control/handlers.ts';
 import { Deadline } from '../deadline.ts';
-import { decideLaunch, planDecided, startDecided, type LaunchScene } from '../spawn/launch-spec.ts';
+import {
+  decideLaunch,
+  planDecided,
+  settleProvider,
+  startDecided,
+  type LaunchScene,
+} from '../spawn/launch-spec.ts';
 import { findLaunch } from '../spawn/ledger-table.ts';
 import type { LaunchEntry } from '../spawn/ledger.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
@@ -215,6 +221,7 @@ export class ManagedWorktrees {
   async #spawn(request: Params<'worktree.spawn'>, caller: Caller, entry: LaunchEntry): Promise<SpawnReceipt> {
     await this.#reconciled;
     const { spec, worktree } = request;
+    await settleProvider(this.#launches, spec, Deadline.in(spec.deadlineMs));
     const decided = decideLaunch(this.#launches, spec, caller);
     const source = findWorkspace(this.#sql, spec.target.workspaceId);
     if (source === null)

@@ -13,6 +13,7 @@ import { failureOf, startTestNode, TestClient, TestHome, waitFor } from '../node
 
 /** An agent that writes its arguments down and then waits, or does what its prompt says. */
 const AGENT = `#!/bin/sh
+case "$1 $0" in --version*codex) exec echo 0.171.0 ;; --version*) exec echo 2.1.197 ;; esac
 printf '%s\\n' "$*" >> "$HOME/launches"
 case "$*" in *refused*) exit 1 ;; esac
 echo ready

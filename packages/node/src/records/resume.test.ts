@@ -35,6 +35,7 @@ import {
   recordView,
   type RecordRow,
 } from './record-table.ts';
+import { AS_KNOWN } from '../spawn/launching-for-test.ts';
 import { resumeRecord, type ResumeScene } from './resume.ts';
 
 /** A node's parts around a keeper that never answers: what is decided before a process runs, and when none ever does. */
@@ -109,7 +110,7 @@ describe('a resume', () => {
         },
       },
       removed: () => undefined,
-      source: { environment: { PATH: bin }, home: directory },
+      source: { environment: { PATH: bin }, home: directory, providers: AS_KNOWN },
     };
     const workspaceId = WorkspaceId.parse('w');
     record = newRecordRow({

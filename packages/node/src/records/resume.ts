@@ -41,6 +41,7 @@ export async function resumeRecord(
   { record, size, prompt }: ResumeRequest,
 ): Promise<{ record: SessionRecord; session: Session }> {
   const { sql } = scene.store;
+  await scene.source.providers.settle(record.provider);
   checkResumable(sql, record, prompt);
   const location = await locateRun(record);
   const session = await startSession(scene, {

@@ -13,7 +13,10 @@ let client: TestClient;
 beforeEach(async () => {
   home = new TestHome();
   mkdirSync(join(home.path, 'bin'));
-  writeFileSync(join(home.path, 'bin', 'claude'), '#!/bin/sh\nexec cat\n');
+  writeFileSync(
+    join(home.path, 'bin', 'claude'),
+    '#!/bin/sh\n[ "$1" = --version ] && exec echo 2.1.197\nexec cat\n',
+  );
   chmodSync(join(home.path, 'bin', 'claude'), 0o755);
   daemon = await startTestNode(home, {
     environment: { PATH: `${join(home.path, 'bin')}:${process.env.PATH}`, HOME: home.path },

@@ -13,7 +13,8 @@ import type { Daemon } from '../daemon.ts';
 import { failureOf, startTestNode, TestClient, TestHome, waitFor } from '../node-for-test.ts';
 
 /** Draws so many lines after each Enter. */
-const DRAWING = '#!/bin/sh\necho ready\nwhile read x; do seq 1 4000; echo "drawn $x"; done\n';
+const DRAWING =
+  '#!/bin/sh\n[ "$1" = --version ] && exec echo 2.1.197\necho ready\nwhile read x; do seq 1 4000; echo "drawn $x"; done\n';
 
 let home: TestHome;
 let daemon: Daemon;

@@ -2,18 +2,21 @@
 import { FailureError, type SpawnRequest } from '@roost/protocol';
 import {
   findExecutable,
-  findProvider,
   planCommand,
   planLaunch,
+  planOptions,
   type LaunchOutcome,
   type LaunchPlan,
   type SessionChoice,
 } from '@roost/providers';
+import type { ProviderSource } from '../providers/providers.ts';
 
 export interface Launch extends LaunchPlan {
   readonly provider: string;
   /** What the session is called after, unless the request names it. */
   readonly stem: string;
+  /** Those of a provider that were asked for, session options among them: a resume gives them again. */
+  readonly given: readonly string[];
 }
 
 /** What is to be launched. */
@@ -32,6 +35,7 @@ export interface LaunchSource {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The node's state directory. */
   readonly home: string;
+  readonly providers: ProviderSource;
 }
 
 /** Bytes of arguments and environment together: what Linux takes for one program by default, less some room. */
@@ -40,7 +44,7 @@ const PROGRAM_BYTES_MAX = 2 * 1024 * 1024 - 64 * 1024;
 export function planSession(
   { launch, transport, environment: set, worktree, session, prompt }: LaunchRequest,
   directory: string,
-  { environment, home }: LaunchSource,
+  { environment, home, providers }: LaunchSource,
 ): Launch {
   const scene = {
     environment,
@@ -50,16 +54,17 @@ export function planSession(
   };
   switch (launch.kind) {
     case 'provider': {
-      const provider = findProvider(launch.provider);
+      const provider = providers.find(launch.provider);
       if (provider === null) throw new FailureError('unknown-provider', { provider: launch.provider });
-      const plan = accepted(
-        planLaunch(provider, { ...scene, arguments: launch.arguments, transport, session, prompt }),
-      );
-      return { ...plan, provider: provider.id, stem: provider.id };
+      const options = planOptions(provider, launch.options ?? {}, launch.arguments);
+      if ('failure' in options) throw FailureError.from(options.failure);
+      const given = options.arguments;
+      const plan = accepted(planLaunch(provider, { ...scene, arguments: given, transport, session, prompt }));
+      return { ...plan, provider: provider.id, stem: provider.id, given };
     }
     case 'command': {
       const plan = accepted(planCommand({ ...scene, command: launch.command }));
-      return { ...plan, provider: 'command', stem: launch.command[0] ?? 'session' };
+      return { ...plan, provider: 'command', stem: launch.command[0] ?? 'session', given: [] };
     }
   }
 }

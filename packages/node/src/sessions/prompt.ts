@@ -1,13 +1,17 @@
 // Giving an agent a prompt. Only where a prompt is known to be taken as one; and no more is said of it than can be known: that a
 // terminal has taken every byte, not that the agent has begun.
 import { FailureError, type Params, type Result } from '@roost/protocol';
-import { findProvider, runtimeCapabilities } from '@roost/providers';
+import { runtimeCapabilities } from '@roost/providers';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
+import type { ProviderSource } from '../providers/providers.ts';
 import type { SessionRow } from './session-table.ts';
 
 /** @throws FailureError: prompt-unsupported. */
-export function requirePrompt({ id: sessionId, provider, transport }: SessionRow): void {
-  const capabilities = runtimeCapabilities(findProvider(provider), transport);
+export function requirePrompt(
+  { id: sessionId, provider, transport }: SessionRow,
+  providers: Pick<ProviderSource, 'find'>,
+): void {
+  const capabilities = runtimeCapabilities(providers.find(provider), transport);
   if (!capabilities.includes('structured-prompt')) {
     throw new FailureError('prompt-unsupported', { sessionId, provider });
   }
@@ -16,10 +20,10 @@ export function requirePrompt({ id: sessionId, provider, transport }: SessionRow
 /** @throws FailureError: prompt-unsupported, delivery-unprovable; those of input. Nothing is written then. */
 export async function givePrompt(
   row: SessionRow,
-  link: () => KeeperLink,
+  { link, providers }: { readonly link: () => KeeperLink; readonly providers: Pick<ProviderSource, 'find'> },
   { text, until }: Pick<Params<'session.prompt'>, 'text' | 'until'>,
 ): Promise<Result<'session.prompt'>> {
-  requirePrompt(row);
+  requirePrompt(row, providers);
   if (until === 'accepted' || until === 'answered') {
     throw new FailureError('delivery-unprovable', { sessionId: row.id, until });
   }

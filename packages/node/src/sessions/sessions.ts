@@ -134,12 +134,12 @@ export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOp
 
     'session.prompt': (params, caller) => {
       const row = locateAddress(store.sql, caller, params);
-      return givePrompt(row, () => running(row), params);
+      return givePrompt(row, { link: () => running(row), providers: scene.source.providers }, params);
     },
 
     'session.paste': ({ text, ...address }, caller) => {
       const row = locateAddress(store.sql, caller, address);
-      requirePrompt(row);
+      requirePrompt(row, scene.source.providers);
       return paste(row, running(row), text, false);
     },
 

@@ -19,6 +19,7 @@ export async function spawnSession(scene: SpawnScene, request: SpawnRequest): Pr
   const location = await locate(request.directory);
   if (location === null) throw new FailureError('invalid-directory', { directory: request.directory });
   const { leaseId = null } = request;
+  if (request.launch.kind === 'provider') await scene.source.providers.settle(request.launch.provider);
   const launch = planSession(
     {
       ...request,
@@ -31,7 +32,6 @@ export async function spawnSession(scene: SpawnScene, request: SpawnRequest): Pr
   );
   // Whoever could not see the session does not start it.
   mayUse(scene.caller, ProviderId, launch.provider);
-  const given = request.launch.kind === 'provider' ? request.launch.arguments : [];
   return startSession(scene, {
     launch,
     transport: request.transport,
@@ -40,7 +40,7 @@ export async function spawnSession(scene: SpawnScene, request: SpawnRequest): Pr
     workspaceId: null,
     name: request.name ?? null,
     record: makesRecord('provider-identity-only', launch.provider, request.transport)
-      ? { kind: 'new', arguments: given, bundle: null, context: null }
+      ? { kind: 'new', arguments: launch.given, bundle: null, context: null }
       : { kind: 'none' },
     environmentProfile: null,
     ...(leaseId === null ? {} : { leaseId }),

@@ -26,7 +26,6 @@ import {
 } from '../sessions/session-table.ts';
 import { openDatabase } from '../store/open-database.ts';
 import { Store, type Transaction } from '../store/store.ts';
-import { ProviderCatalog } from './provider-catalog.ts';
 import { snapshotOperations } from './snapshot.ts';
 
 let directory: string;
@@ -59,7 +58,7 @@ function view(): () => NodeSnapshot {
     lease: { state: null },
     profiles: { summaries: () => [] },
     worktreeProfiles: { summaries: () => [] },
-    providers: new ProviderCatalog({}),
+    providers: { statuses: [] },
   });
   return () => operations['node.snapshot']({}, {} as Caller) as NodeSnapshot;
 }

@@ -182,7 +182,19 @@ describe('a snapshot', () => {
 
   it('tells what can be launched, and nothing of how', async () => {
     const seen = await snapshot();
-    expect(seen.enabledProviders).toEqual(['claude', 'codex', 'shell']);
+    expect(seen.enabledProviders).toEqual([
+      'claude',
+      'codex',
+      'gemini',
+      'opencode',
+      'qwen',
+      'kimi',
+      'grok',
+      'copilot',
+      'amp',
+      'cursor-agent',
+      'shell',
+    ]);
     expect(seen.providers?.find(({ id }) => id === 'shell')).toMatchObject({
       installed: true,
       capabilities: { pty: ['raw-pty-lifecycle'], pipe: [] },

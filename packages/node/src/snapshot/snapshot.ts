@@ -18,6 +18,7 @@ import type { Handlers } from '../control/handlers.ts';
 import type { Journal } from '../events/journal.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
 import type { NodeIdentity } from '../node-identity.ts';
+import type { Providers } from '../providers/providers.ts';
 import { listRecords, recordView } from '../records/record-table.ts';
 import { listSessions, storedView } from '../sessions/session-table.ts';
 import type { SpawnProfiles } from '../spawn/profiles.ts';
@@ -26,7 +27,6 @@ import { leaseView, listLeases } from '../managed-worktrees/lease-table.ts';
 import type { WorktreeProfiles } from '../managed-worktrees/worktree-profiles.ts';
 import { listWorkspaces } from '../workspaces/workspaces.ts';
 import { LiveSessions } from './live-sessions.ts';
-import type { ProviderCatalog } from './provider-catalog.ts';
 
 export interface SnapshotScene {
   readonly store: Store;
@@ -36,7 +36,7 @@ export interface SnapshotScene {
   readonly identity: NodeIdentity;
   readonly profiles: Pick<SpawnProfiles, 'summaries'>;
   readonly worktreeProfiles: Pick<WorktreeProfiles, 'summaries'>;
-  readonly providers: ProviderCatalog;
+  readonly providers: Pick<Providers, 'statuses'>;
 }
 
 /** The fold of everything so far, kept up with every commit from now on. */
@@ -55,7 +55,7 @@ function followState({ store, journal, profiles, worktreeProfiles }: SnapshotSce
   return state;
 }
 
-export function snapshotOperations(scene: SnapshotScene): Pick<Handlers, 'node.snapshot' | 'provider.list'> {
+export function snapshotOperations(scene: SnapshotScene): Pick<Handlers, 'node.snapshot'> {
   const { identity, lease, providers } = scene;
   const state = followState(scene);
   const live = new LiveSessions((keeperId, sessionId) => scene.keepers.child(keeperId, sessionId));
@@ -87,7 +87,7 @@ export function snapshotOperations(scene: SnapshotScene): Pick<Handlers, 'node.s
           records: goneAfter(state.removed.records, after),
           worktrees: goneAfter(state.removed.worktrees, after),
         },
-        enabledProviders: providers.ids,
+        enabledProviders: providers.statuses.map(({ id }) => id),
         providers: [...providers.statuses],
         launchInventory: {
           spawnProfiles: [...state.spawnProfiles],
@@ -98,8 +98,6 @@ export function snapshotOperations(scene: SnapshotScene): Pick<Handlers, 'node.s
         progress: [],
       };
     },
-
-    'provider.list': () => ({ providers: [...providers.look()] }),
   };
 }
 

@@ -10,7 +10,7 @@ import {
   type SpawnSpec,
   type WorkspaceId,
 } from '@roost/protocol';
-import { findProvider, runtimeCapabilities } from '@roost/providers';
+import { runtimeCapabilities } from '@roost/providers';
 import type { Caller } from '../control/handlers.ts';
 import { mayUse } from '../control/visible.ts';
 import { OVER, type Deadline } from '../deadline.ts';
@@ -36,6 +36,19 @@ export interface LaunchScene extends StartScene {
 /** Environment profiles, bundles and context packs are not kept by this node: whatever names one is refused. */
 const CATALOGUES: Catalogues = { environmentProfiles: new Map(), bundles: new Map(), contexts: new Map() };
 
+/** Waits until it is known what its provider is good for: what is decided rests on that. @throws FailureError: spawn-deadline-exceeded. */
+export async function settleProvider(
+  { profiles, source }: Pick<LaunchScene, 'profiles' | 'source'>,
+  { profileId, overrides }: SpawnSpec,
+  deadline: Deadline,
+): Promise<void> {
+  profiles.refresh();
+  const wanted = overrides.provider;
+  const id = wanted.kind === 'set' ? wanted.value : profiles.profiles.get(profileId)?.profile.provider;
+  if (id === undefined) return;
+  if ((await deadline.race(source.providers.settle(id))) === OVER) throw tooLate();
+}
+
 export interface DecidedLaunch {
   readonly spec: SpawnSpec;
   readonly resolved: ResolvedSpec;
@@ -54,7 +67,7 @@ export function decideLaunch(scene: LaunchScene, spec: SpawnSpec, caller: Caller
     profiles: profiles.profiles,
     catalogues: CATALOGUES,
     capabilities: (id, transport) => {
-      const provider = findProvider(id);
+      const provider = scene.source.providers.find(id);
       return provider === null ? null : runtimeCapabilities(provider, transport);
     },
   });

@@ -17,13 +17,16 @@ import {
   SpawnSpec,
   type Session,
 } from '@roost/protocol';
+import { findProvider } from '@roost/providers';
 import type { Caller } from '../control/handlers.ts';
 import { KeeperPool } from '../keepers/keeper-pool.ts';
 import { beginIncarnation, type NodeIdentity } from '../node-identity.ts';
 import { bundledKeeper, type TestHome } from '../node-for-test.ts';
+import type { ProviderSource } from '../providers/providers.ts';
 import type { RecordRow } from '../records/record-table.ts';
 import { resumeRecord } from '../records/resume.ts';
 import { SessionLifecycle } from '../sessions/lifecycle.ts';
+import type { LaunchSource } from '../sessions/launch.ts';
 import { PipeOutput } from '../sessions/pipe-output.ts';
 import { Removals } from '../sessions/removals.ts';
 import { spawnSession } from '../sessions/spawn.ts';
@@ -37,6 +40,9 @@ import { SpawnLedger } from './ledger.ts';
 import { spawnOperations } from './operations.ts';
 import { SpawnProfiles } from './profiles.ts';
 import type { StartScene } from './start-session.ts';
+
+/** Whatever stands in for a program, it is taken for one of a known version. */
+export const AS_KNOWN: ProviderSource = { find: findProvider, settle: () => Promise.resolve() };
 
 const EVERY_CAPABILITY = Object.keys(CAPABILITIES) as Capability[];
 
@@ -54,7 +60,7 @@ export class LaunchBench {
   readonly profiles: SpawnProfiles;
   readonly removals: Removals;
   readonly workspaceId: WorkspaceId;
-  readonly #scene: StartScene & { readonly source: { environment: NodeJS.ProcessEnv; home: string } };
+  readonly #scene: StartScene & { readonly source: LaunchSource };
   readonly #operations: ReturnType<typeof spawnOperations>;
   readonly #close: () => void;
 
@@ -75,7 +81,7 @@ export class LaunchBench {
       lifecycle,
       reservations: new Reservations(),
       removed,
-      source: { environment: environmentOf(home), home: home.path },
+      source: { environment: environmentOf(home), home: home.path, providers: AS_KNOWN },
     };
     this.#operations = spawnOperations({
       ...this.#scene,

@@ -4,7 +4,7 @@ import type { SpawnSpec, WorkspaceId } from '@roost/protocol';
 import type { Handlers } from '../control/handlers.ts';
 import { Deadline, OVER } from '../deadline.ts';
 import { selectWorktree, type SelectionScene } from '../worktrees/select-worktree.ts';
-import { decideLaunch, startDecided, type LaunchScene } from './launch-spec.ts';
+import { decideLaunch, settleProvider, startDecided, type LaunchScene } from './launch-spec.ts';
 import type { SpawnLedger } from './ledger.ts';
 import { tooLate } from './too-late.ts';
 
@@ -23,6 +23,7 @@ export function spawnOperations(scene: SpawnOperationsScene): Pick<Handlers, Spa
       const deadline = Deadline.in(spec.deadlineMs);
       const asked = { key: spec.idempotencyKey, request: spec };
       return ledger.submit(asked, caller.clientName, async (entry) => {
+        await settleProvider(scene, spec, deadline);
         const decided = decideLaunch(scene, spec, caller);
         const workspaceId = await targetOf(scene.selection, spec, deadline);
         return startDecided(scene, decided, { workspaceId, lease: null }, { entry, deadline });

@@ -18,7 +18,8 @@ import {
   worktreeResolve,
   worktreeSpawn,
 } from './managed-worktree.ts';
-import { nodeShutdown, nodeSnapshot, nodeStatus, providerList } from './node.ts';
+import { nodeShutdown, nodeSnapshot, nodeStatus } from './node.ts';
+import { providerCheck, providerList } from './provider.ts';
 import {
   recordForget,
   recordIndex,
@@ -69,6 +70,7 @@ const declared = [
   controllerAcquire,
   controllerRelease,
   providerList,
+  providerCheck,
   profileList,
   workspaceRegister,
   workspaceList,

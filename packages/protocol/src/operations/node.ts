@@ -163,13 +163,3 @@ export const nodeSnapshot = operation({
   result: () => NodeSnapshot,
   failures: [],
 });
-
-export const providerList = operation({
-  name: 'provider.list',
-  summary: 'Lists the providers, looked up anew on this machine.',
-  access: 'observer',
-  capability: 'provider-runtime-status-v1',
-  params: () => z.strictObject({}),
-  result: () => z.object({ providers: z.array(ProviderStatus) }),
-  failures: [],
-});

@@ -16,6 +16,7 @@ import {
 import { gated, ProviderId } from '../gates.ts';
 import { AbsolutePath, LeaseId, SessionAddress, SessionId, SessionName } from '../ids.ts';
 import { operation, sessionLock } from '../operation.ts';
+import { SessionOptions } from '../session-options.ts';
 import { Session, Transport } from '../session.ts';
 import { TerminalSize } from '../terminal-size.ts';
 
@@ -43,6 +44,8 @@ export const SpawnRequest = z.strictObject({
       kind: z.literal('provider'),
       provider: ProviderId,
       arguments: z.array(launchText).max(ARGUMENTS_MAX),
+      /** In front of the arguments, which win where they say the same. */
+      options: gated('session-options-v1', SessionOptions.optional()),
     }),
     z.strictObject({
       kind: z.literal('command'),
@@ -70,6 +73,7 @@ export const sessionSpawn = operation({
   failures: [
     'unknown-provider',
     'provider-not-installed',
+    'session-option-unsupported',
     'command-not-found',
     'invalid-directory',
     'name-taken',

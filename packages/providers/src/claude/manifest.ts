@@ -1,10 +1,19 @@
-import { NETWORK_ENVIRONMENT, type ProviderManifest } from '../manifest.ts';
+import {
+  FOREIGN_TERMINAL,
+  NESTED_AGENT_MARKERS,
+  NETWORK_ENVIRONMENT,
+  USUAL_PLACES,
+  type ProviderManifest,
+} from '../manifest.ts';
 
 /** Claude Code. It tells its children by environment that they run inside it; a session starts with none of that. */
 export const claude: ProviderManifest = {
   id: 'claude',
   displayName: 'Claude Code',
-  executable: { kind: 'search', names: ['claude'] },
+  // Its own installer puts a wrapper into ~/.claude/local.
+  executable: { kind: 'search', names: ['claude'], places: ['~/.claude/local', ...USUAL_PLACES] },
+  // 2.1.197: "2.1.197 (Claude Code)"; nothing is written.
+  version: { arguments: ['--version'], scratchHome: false, known: { from: '2.1.0', below: '3.0.0' } },
   leadingArguments: [],
   inheritEnvironment: [
     ...NETWORK_ENVIRONMENT,
@@ -23,16 +32,7 @@ export const claude: ProviderManifest = {
     'GOOGLE_CLOUD_PROJECT',
     'VERTEX_REGION_*',
   ],
-  scrubEnvironment: [
-    'CLAUDECODE',
-    'CLAUDE_CODE_ENTRYPOINT',
-    'CLAUDE_CODE_SESSION_ID',
-    'CLAUDE_CODE_CHILD_SESSION',
-    'CLAUDE_CODE_SSE_PORT',
-    'CLAUDE_EFFORT',
-    'CLAUDE_PROJECT_DIR',
-    'AI_AGENT',
-  ],
+  scrubEnvironment: [...NESTED_AGENT_MARKERS, ...FOREIGN_TERMINAL],
   // 2.1.197: `--session-id` takes a UUID that no session has yet. A prompt needs the `--`, for several options take all words up
   // to the next option.
   transports: {
@@ -46,6 +46,46 @@ export const claude: ProviderManifest = {
       identity: { kind: 'assigned', arguments: ['--session-id', '{id}'], format: 'uuid' },
       resume: { arguments: ['--resume', '{id}'], at: 'front' },
       prompt: null,
+    },
+  },
+  options: {
+    model: { kind: 'value', arguments: ['--model', '{value}'], values: null, saidBy: ['--model'] },
+    permissionMode: {
+      kind: 'value',
+      arguments: ['--permission-mode', '{value}'],
+      values: ['default', 'acceptEdits', 'auto', 'bypassPermissions', 'dontAsk', 'plan'],
+      saidBy: ['--permission-mode', '--dangerously-skip-permissions'],
+    },
+    effort: {
+      kind: 'value',
+      arguments: ['--effort', '{value}'],
+      values: ['low', 'medium', 'high', 'xhigh', 'max'],
+      saidBy: ['--effort'],
+    },
+    // With a `=`, none of them takes the words that follow.
+    allowedTools: {
+      kind: 'value',
+      arguments: ['--allowedTools={value}'],
+      values: null,
+      saidBy: ['--allowedTools', '--allowed-tools'],
+    },
+    disallowedTools: {
+      kind: 'value',
+      arguments: ['--disallowedTools={value}'],
+      values: null,
+      saidBy: ['--disallowedTools', '--disallowed-tools'],
+    },
+    mcpConfig: {
+      kind: 'value',
+      arguments: ['--mcp-config={value}'],
+      values: null,
+      saidBy: ['--mcp-config'],
+    },
+    appendSystemPrompt: {
+      kind: 'value',
+      arguments: ['--append-system-prompt={value}'],
+      values: null,
+      saidBy: ['--append-system-prompt'],
     },
   },
   commandLine: {
@@ -109,5 +149,23 @@ export const claude: ProviderManifest = {
       '-w',
       '--worktree',
     ],
+  },
+  install: 'npm install -g @anthropic-ai/claude-code',
+  login: {
+    command: 'claude auth login',
+    environment: [
+      'ANTHROPIC_API_KEY',
+      'ANTHROPIC_AUTH_TOKEN',
+      'CLAUDE_CODE_OAUTH_TOKEN',
+      'CLAUDE_CODE_USE_BEDROCK',
+      'CLAUDE_CODE_USE_VERTEX',
+    ],
+    // On macOS they are in the keychain, which is not asked.
+    evidence: {
+      kind: 'files',
+      variable: 'CLAUDE_CONFIG_DIR',
+      directory: '~/.claude',
+      credentials: ['.credentials.json'],
+    },
   },
 };

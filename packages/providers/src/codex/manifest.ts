@@ -1,4 +1,11 @@
-import { NETWORK_ENVIRONMENT, RAW_TRANSPORT, type ProviderManifest } from '../manifest.ts';
+import {
+  FOREIGN_TERMINAL,
+  NESTED_AGENT_MARKERS,
+  NETWORK_ENVIRONMENT,
+  RAW_TRANSPORT,
+  USUAL_PLACES,
+  type ProviderManifest,
+} from '../manifest.ts';
 
 /**
  * Codex. Left alone, its terminal interface hands the work to a background server that sessions share: it keeps the
@@ -9,7 +16,9 @@ import { NETWORK_ENVIRONMENT, RAW_TRANSPORT, type ProviderManifest } from '../ma
 export const codex: ProviderManifest = {
   id: 'codex',
   displayName: 'Codex',
-  executable: { kind: 'search', names: ['codex'] },
+  executable: { kind: 'search', names: ['codex'], places: USUAL_PLACES },
+  // 0.171.0: "codex-cli 0.171.0", with a warning beside it on standard error; nothing is written.
+  version: { arguments: ['--version'], scratchHome: false, known: { from: '0.171.0', below: '1.0.0' } },
   leadingArguments: ['--no-daemon'],
   inheritEnvironment: [
     ...NETWORK_ENVIRONMENT,
@@ -19,7 +28,7 @@ export const codex: ProviderManifest = {
     'CODEX_CA_CERTIFICATE',
     'AZURE_OPENAI_API_KEY',
   ],
-  scrubEnvironment: ['AI_AGENT'],
+  scrubEnvironment: [...NESTED_AGENT_MARKERS, ...FOREIGN_TERMINAL],
   // Its session id is its own, and known only after its first prompt.
   transports: {
     pty: {
@@ -28,6 +37,23 @@ export const codex: ProviderManifest = {
       prompt: ['--', '{prompt}'],
     },
     pipe: RAW_TRANSPORT,
+  },
+  options: {
+    model: { kind: 'value', arguments: ['-m', '{value}'], values: null, saidBy: ['-m', '--model'] },
+    // What it may do is what its sandbox lets it do.
+    permissionMode: {
+      kind: 'value',
+      arguments: ['-s', '{value}'],
+      values: ['read-only', 'workspace-write', 'danger-full-access'],
+      saidBy: ['-s', '--sandbox', '--dangerously-bypass-approvals-and-sandbox'],
+    },
+    effort: {
+      kind: 'value',
+      arguments: ['-c', 'model_reasoning_effort={value}'],
+      values: ['minimal', 'low', 'medium', 'high', 'xhigh'],
+      saidBy: ['-c', '--config'],
+      saidAs: 'model_reasoning_effort=',
+    },
   },
   commandLine: {
     values: {
@@ -53,5 +79,12 @@ export const codex: ProviderManifest = {
       '--ask-for-approval': 'one',
     },
     choosesSession: ['-i', '--image', '--worktree', '--last', '--all'],
+  },
+  install: 'npm install -g @openai/codex',
+  login: {
+    command: 'codex login',
+    environment: ['CODEX_API_KEY', 'OPENAI_API_KEY'],
+    // 0.171.0: answers without the network, on standard error.
+    evidence: { kind: 'ask', arguments: ['login', 'status'], yes: /^Logged in/m, no: /^Not logged in/m },
   },
 };

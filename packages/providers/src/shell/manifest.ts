@@ -5,9 +5,13 @@ export const shell: ProviderManifest = {
   id: 'shell',
   displayName: 'Shell',
   executable: { kind: 'login-shell' },
+  version: null,
   leadingArguments: [],
   inheritEnvironment: ['SSH_AUTH_SOCK'],
   scrubEnvironment: [],
   transports: { pty: RAW_TRANSPORT, pipe: RAW_TRANSPORT },
+  options: {},
   commandLine: { values: {}, choosesSession: [] },
+  install: null,
+  login: null,
 };
