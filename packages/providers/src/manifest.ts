@@ -62,7 +62,7 @@ export type ProviderOption = {
 );
 
 /** Whether somebody has logged in, as far as that can be told without the network. */
-export interface ProviderLogin {
+interface ProviderLogin {
   /** Command with which a person logs in. */
   readonly command: string;
   /** Variables of the node's environment that are credentials, or choose a service with a sign-in of its own. */

@@ -215,7 +215,7 @@ function stateOf(version: ProviderVersion | null, known: Knowledge): ProviderSta
   if (found.kind === 'broken' || probed?.fault === 'target-gone' || probed?.fault === 'endless')
     return 'broken';
   if (version !== null && probed === null) return 'unknown';
-  if (version !== null && probed?.fault != null) return 'probe-failed';
+  if (version !== null && probed !== null && probed.fault !== null) return 'probe-failed';
   return placeOf(version, known) === 'inside' ? 'installed' : 'unverified-version';
 }
 

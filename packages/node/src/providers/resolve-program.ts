@@ -84,6 +84,7 @@ function targetOf(script: string, directory: string): string | null {
   }
   const lines = rest.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
   const [, ...words] = lines.length === 1 ? (WRAPPER.exec(lines[0] ?? '') ?? []) : [];
-  const target = words.find((word) => word !== undefined);
-  return target !== undefined && isAbsolute(target) ? target : null;
+  // One of the groups.
+  const target = words.join('');
+  return isAbsolute(target) ? target : null;
 }

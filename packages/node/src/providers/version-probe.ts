@@ -11,7 +11,7 @@ import { parseVersion } from './parse-version.ts';
 import { resolveProgram } from './resolve-program.ts';
 
 /** Milliseconds in which a program tells its version: scripts with a large heap take one or two. */
-export const PROBE_MS = 5_000;
+const PROBE_MS = 5_000;
 /** Bytes of each of its outputs. */
 const OUTPUT_BYTES_MAX = 16 * 1024;
 /** Programs asked at once: more would take the machine away from whoever waits for one of them. */
