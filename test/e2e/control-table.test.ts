@@ -101,6 +101,7 @@ describe('over the wire', () => {
       'session.sendKey': { ...address, key: 'enter' },
       'session.resize': { ...address, size: SAMPLE_SIZE },
       'session.interrupt': address,
+      'session.acknowledge': address,
       'session.stop': { ...address, force: true },
       'session.remove': address,
       'session.resume': address,

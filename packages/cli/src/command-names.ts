@@ -22,6 +22,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   status: { summary: 'what the node is and holds', load: () => import('./commands/status.ts') },
   run: { summary: 'start an agent or a command as a session', load: () => import('./commands/run.ts') },
   ls: { summary: 'list sessions', load: () => import('./commands/ls.ts') },
+  attention: { summary: 'which sessions wait for a person', load: () => import('./commands/attention.ts') },
   attach: { summary: 'bring a session to this terminal', load: () => import('./commands/attach.ts') },
   logs: { summary: 'print what a session wrote', load: () => import('./commands/logs.ts') },
   diff: { summary: 'what a session changed', load: () => import('./commands/diff.ts') },

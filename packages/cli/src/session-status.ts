@@ -1,11 +1,12 @@
 /** How a session stands, in a few words: the state, and how it ended where that is known. */
-import type { Session } from '@roost/protocol';
+import type { Activity, Session } from '@roost/protocol';
 import type { Paint, Palette } from './paint.ts';
 
 export function describeStatus(session: Session): string {
   switch (session.status) {
-    case 'starting':
     case 'running':
+      return describeActivity(session.activity ?? null);
+    case 'starting':
     case 'stopping':
       return session.status;
     case 'exited':
@@ -16,6 +17,11 @@ export function describeStatus(session: Session): string {
     case 'lost':
       return session.endReason === null ? session.status : `${session.status} ${session.endReason}`;
   }
+}
+
+function describeActivity(activity: Activity | null): string {
+  if (activity === null || activity.state === 'unknown') return 'running';
+  return activity.reason === null ? activity.state : `${activity.state} ${activity.reason}`;
 }
 
 /** For a sentence: `exited with code 3`. */
@@ -34,7 +40,7 @@ export function isLive(session: Session): boolean {
 export function statusPaint(session: Session, palette: Palette): Paint {
   switch (session.status) {
     case 'running':
-      return palette.good;
+      return activityPaint(session.activity ?? null, palette);
     case 'starting':
     case 'stopping':
       return palette.warn;
@@ -43,5 +49,22 @@ export function statusPaint(session: Session, palette: Palette): Paint {
     case 'failed':
     case 'lost':
       return palette.bad;
+  }
+}
+
+function activityPaint(activity: Activity | null, palette: Palette): Paint {
+  switch (activity?.state) {
+    case 'blocked':
+      return palette.bad;
+    case 'done':
+      return palette.warn;
+    case 'idle':
+      return palette.faint;
+    case undefined:
+    case 'starting':
+    case 'ready':
+    case 'working':
+    case 'unknown':
+      return palette.good;
   }
 }

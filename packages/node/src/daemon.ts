@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { Activities } from './activity/activity.ts';
 import { Admission } from './control/admission.ts';
 import { ControllerLease } from './control/controller-lease.ts';
 import { controllerOperations } from './control/controller-operations.ts';
@@ -19,6 +20,9 @@ import { readConfig } from './home/config.ts';
 import { prepareHome } from './home/home.ts';
 import { acquireHomeLock } from './home/lock.ts';
 import { nodeToken } from './home/token.ts';
+import { writeHookFiles } from './reports/hook-files.ts';
+import { Reports } from './reports/reports.ts';
+import { signalOfEvent } from './activity/event-signal.ts';
 import type { KeeperEvents } from './keepers/keeper-link.ts';
 import { KeeperPool } from './keepers/keeper-pool.ts';
 import { ManagedWorktrees } from './managed-worktrees/managed-worktrees.ts';
@@ -125,6 +129,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     connected: (link) => {
       lifecycle.connected(link);
       screens.connected(link);
+      activities.connected(link);
     },
     changed: (link, child) => {
       lifecycle.changed(link, child);
@@ -142,9 +147,22 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     events: heard,
   });
   const screens = new Screens({ store, keepers, log });
+  const activities = new Activities({ store, keepers, lifecycle, log });
+  writeHookFiles(paths.hooks);
+  const reports = new Reports({
+    store,
+    sessionsDirectory: paths.sessions,
+    heard: (sessionId, event) => {
+      const signal = signalOfEvent(event);
+      if (signal !== null) activities.tell(sessionId, 'hooks', signal);
+    },
+    log,
+  });
   const removals = new Removals({ store, keepers, sessionsDirectory: paths.sessions, log });
   undo.push(async () => {
     screens.close();
+    reports.close();
+    activities.close();
     lifecycle.close();
     output.close();
     await keepers.close(0);
@@ -152,6 +170,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
   await keepers.adopt();
   lifecycle.loseOrphans(keepers.ids);
   reconcileRecords(store, log);
+  reports.begin();
 
   const outcomes = new OutcomeWriter(store, log);
   undo.push(() => outcomes.close());
@@ -259,6 +278,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
       ...scene,
       sessionsDirectory: paths.sessions,
       source,
+      activities,
     }),
     ...recordOperations({ ...scene, source, removed }),
     ...spawnOperations({
@@ -324,6 +344,8 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     outside.close();
     await managed.close();
     screens.close();
+    reports.close();
+    activities.close();
     lifecycle.close();
     outcomes.close();
     await retention.close();

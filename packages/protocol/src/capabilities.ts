@@ -71,6 +71,7 @@ const TABLE = {
     summary: 'Worktrees can be listed, and made and removed by hand.',
     offered: true,
   },
+  'session-activity-v1': { summary: 'Sessions tell what their agents are doing.', offered: true },
   'prompt-delivery-v1': { summary: 'Prompts tell how far they were delivered.', offered: true },
   'provider-discovery-v1': {
     summary: 'Providers tell where they were found, in which version, and what that is good for.',

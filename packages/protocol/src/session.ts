@@ -1,5 +1,6 @@
 /** One run of an agent, as clients see it. */
 import * as z from 'zod';
+import { Activity } from './activity.ts';
 import { noted, ProviderId } from './gates.ts';
 import { GitObjectId } from './git.ts';
 import { KeeperId, RecordId, SessionId, SessionName, WorkspaceId, type SessionAddress } from './ids.ts';
@@ -48,6 +49,8 @@ export const Session = z.object({
   pid: z.int().nullable(),
   size: TerminalSize.nullable(),
   title: z.string().nullable(),
+  /** What its agent is doing; null when it has ended, or when nothing is known about what runs there. */
+  activity: noted('session-activity-v1', Activity.nullable().optional()),
   createdAt: z.iso.datetime(),
   endedAt: z.iso.datetime().nullable(),
   /** Exit code; null while live, when ended by a signal, or when unknown. */

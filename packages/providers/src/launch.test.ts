@@ -66,6 +66,7 @@ test('an agent gets its own keys, not those of others, nor signs of nesting', ()
       HTTPS_PROXY: 'http://proxy',
     },
     providerSessionId: null,
+    reports: false,
   });
 });
 
@@ -148,6 +149,7 @@ test('a command runs as it is, with the reach of its person but nobody else’s 
       A: '1',
     },
     providerSessionId: null,
+    reports: false,
   });
   expect(planCommand({ command: ['nope'], environment, which: installed() })).toMatchObject({
     failure: { code: 'command-not-found', details: { command: 'nope' } },

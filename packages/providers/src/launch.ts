@@ -6,7 +6,7 @@
  * (`git push` works as in any terminal), while an agent chooses its commands itself and gets that reach only when its
  * launch sets the variable.
  */
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { failure, type Failure, type Transport } from '@roost/protocol';
 import { childEnvironment } from './child-environment.ts';
 import { planArguments, type SessionChoice } from './command-line.ts';
@@ -24,6 +24,8 @@ export interface LaunchPlan {
   readonly environment: Record<string, string>;
   /** The provider's own session that this launch makes or runs on; null when that is not known yet. */
   readonly providerSessionId: string | null;
+  /** Its hooks report into the session's directory. */
+  readonly reports: boolean;
 }
 
 export type LaunchOutcome = { readonly plan: LaunchPlan } | { readonly failure: Failure };
@@ -33,6 +35,8 @@ export interface LaunchScene {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Variables that the launch sets. */
   readonly set?: Readonly<Record<string, string>>;
+  /** Where the files of hooks lie; without it, nothing is made to report. */
+  readonly hooksDirectory?: string;
   /** Finds an executable; `path` is the PATH that the child will have. */
   readonly which: (name: string, path: string | undefined) => string | null;
 }
@@ -84,7 +88,8 @@ export function planLaunch(provider: ProviderManifest, scene: ProviderLaunch): L
     const executables = executable.kind === 'search' ? [...executable.names] : [FALLBACK_SHELL];
     return { failure: failure('provider-not-installed', { provider: provider.id, executables }) };
   }
-  const leading = provider.leadingArguments.filter((one) => !planned.shown.includes(one));
+  const hooks = hookArguments(provider, scene);
+  const leading = [...provider.leadingArguments.filter((one) => !planned.shown.includes(one)), ...hooks];
   const front = [file.name, ...(file.isLogin ? ['-l'] : [])];
   return {
     plan: {
@@ -93,6 +98,7 @@ export function planLaunch(provider: ProviderManifest, scene: ProviderLaunch): L
       shown: [...front, ...leading, ...planned.shown],
       environment,
       providerSessionId: planned.sessionId,
+      reports: hooks.length > 0,
     },
   };
 }
@@ -132,6 +138,17 @@ export function findLaunchFile(
   }
 }
 
+/** Empty where the caller gives the option himself: it is his then. */
+function hookArguments({ hooks }: ProviderManifest, scene: ProviderLaunch): string[] {
+  const { hooksDirectory, transport, arguments: given } = scene;
+  const [option] = hooks?.arguments ?? [];
+  if (hooks === undefined || option === undefined || hooksDirectory === undefined || transport !== 'pty')
+    return [];
+  if (given.some((word) => word === option || word.startsWith(`${option}=`))) return [];
+  const file = join(hooksDirectory, hooks.file.name);
+  return hooks.arguments.map((word) => (word === '{file}' ? file : word));
+}
+
 /** A plain command, run with its person's reach and no shell in between. */
 export function planCommand(scene: LaunchScene & { readonly command: readonly string[] }): LaunchOutcome {
   const environment = childEnvironment({
@@ -144,5 +161,5 @@ export function planCommand(scene: LaunchScene & { readonly command: readonly st
   const file = scene.which(name, environment.PATH);
   if (file === null) return { failure: failure('command-not-found', { command: name }) };
   const argv = scene.command;
-  return { plan: { file, argv, shown: argv, environment, providerSessionId: null } };
+  return { plan: { file, argv, shown: argv, environment, providerSessionId: null, reports: false } };
 }

@@ -1,4 +1,6 @@
 import type { SessionOptions, Transport } from '@roost/protocol';
+import type { ProviderHooks } from './hook-report.ts';
+import type { ScreenRule } from './screen-rule.ts';
 
 /**
  * What Roost knows about a program that it can launch by name, as data. Every field is read by a launch or by whoever looks for the
@@ -27,6 +29,12 @@ export interface ProviderManifest {
   readonly install: string | null;
   /** null: it needs no login. */
   readonly login: ProviderLogin | null;
+  /** How it is made to report. */
+  readonly hooks?: ProviderHooks;
+  /** What a person presses in its terminal to end a turn; otherwise Ctrl-C, as for any program. */
+  readonly interruptKeys?: string;
+  /** How its screen is read. */
+  readonly screen?: readonly ScreenRule[];
 }
 
 export interface ProviderVersion {

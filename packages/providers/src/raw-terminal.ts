@@ -6,8 +6,10 @@ export function asRawTerminal(
   provider: ProviderManifest,
   { older }: { readonly older: boolean },
 ): ProviderManifest {
+  // What it would report is as unknown as the option that makes it report.
+  const { hooks: _, ...rest } = provider;
   return {
-    ...provider,
+    ...rest,
     leadingArguments: older ? [] : provider.leadingArguments,
     transports: { pty: RAW_TRANSPORT, pipe: RAW_TRANSPORT },
   };

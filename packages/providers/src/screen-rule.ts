@@ -2,7 +2,7 @@
  * What a screen tells about an agent, as data: rules from the surest to the least sure; the first that matches decides, and none
  * means that nothing is known. A rule must see something that only that state shows: neither silence nor a missing thing proves a state.
  */
-import type { ActivityState, BlockReason } from '@roost/protocol';
+import type { BlockReason } from '@roost/protocol';
 
 /** The part of the screen that is looked at. Lines are without trailing blanks; empty lines at the bottom do not count. */
 export type ScreenRegion =
@@ -23,7 +23,7 @@ export interface ScreenGate {
 export interface ScreenRule {
   /** Unique in its provider. */
   readonly id: string;
-  readonly state: Exclude<ActivityState, 'unknown' | 'done' | 'idle'> | 'composer';
+  readonly state: 'starting' | 'working' | 'blocked' | 'composer';
   /** With `blocked`. */
   readonly reason?: BlockReason;
   /** All of them hold. */
@@ -43,6 +43,8 @@ export interface ScreenVerdict {
   /** `composer`: it waits for a prompt; whether that is ready, idle or done is for whoever knows what was before. */
   readonly state: ScreenRule['state'];
   readonly reason: BlockReason | null;
+  /** `terminal`: the program says it itself, by its title. */
+  readonly source: 'terminal' | 'screen';
   /** What a person has typed into the composer and not sent; null when that is not known. */
   readonly typed: string | null;
 }

@@ -12,6 +12,7 @@ export interface HomePaths {
   readonly socket: string;
   readonly keepers: string;
   readonly sessions: string;
+  readonly hooks: string;
   readonly spawnProfiles: string;
   readonly worktreeProfiles: string;
   readonly providers: string;
@@ -32,6 +33,7 @@ export function homePaths(home: string): HomePaths {
     socket: join(home, 'node.sock'),
     keepers: join(home, 'keepers'),
     sessions: join(home, 'sessions'),
+    hooks: join(home, 'hooks'),
     spawnProfiles: join(home, 'profiles', 'spawn'),
     worktreeProfiles: join(home, 'profiles', 'worktree'),
     providers: join(home, 'providers'),

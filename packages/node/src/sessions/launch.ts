@@ -10,6 +10,7 @@ import {
   type SessionChoice,
 } from '@roost/providers';
 import type { ProviderSource } from '../providers/providers.ts';
+import { homePaths } from '../home/paths.ts';
 
 export interface Launch extends LaunchPlan {
   readonly provider: string;
@@ -50,6 +51,7 @@ export function planSession(
     environment,
     // A `roost` inside the session speaks to the node that hosts it.
     set: { ROOST_HOME: home, ...set, ...worktree },
+    hooksDirectory: homePaths(home).hooks,
     which: (name: string, path: string | undefined) => findExecutable(name, path, directory),
   };
   switch (launch.kind) {

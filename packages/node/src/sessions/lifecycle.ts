@@ -10,6 +10,7 @@ import type { KeeperEvents, KeeperLink } from '../keepers/keeper-link.ts';
 import { planReconcile, type KeeperEvidence, type ReconcileAction } from '../keepers/reconcile.ts';
 import type { Log } from '../log.ts';
 import { Discards } from '../spawn/discards.ts';
+import { makeReportsDirectory } from '../reports/reports.ts';
 import { restoreRecord } from '../records/restore-record.ts';
 import type { Store, Transaction } from '../store/store.ts';
 import { workspaceAround } from '../workspaces/workspaces.ts';
@@ -106,6 +107,16 @@ export class SessionLifecycle implements KeeperEvents {
   /** Stores a fact about a session: at once, or as soon as the disk takes it. */
   write(change: (transaction: Transaction) => void): void {
     this.#outcomes.write(change);
+  }
+
+  /** What the program of a session expects to find when it starts. */
+  prepare(sessionId: string, { reports }: { readonly reports: boolean }): void {
+    if (!reports) return;
+    try {
+      makeReportsDirectory(this.#sessionsDirectory, sessionId);
+    } catch (error) {
+      this.#log.warn({ sessionId, err: error }, 'the hooks of a session will report nothing');
+    }
   }
 
   /** The spawn's answer has come. */

@@ -57,5 +57,6 @@ export function newSessionRow(session: NewSession): SessionRow {
     exit_signal: null,
     end_reason: null,
     stop_requested: 0,
+    activity: null,
   };
 }

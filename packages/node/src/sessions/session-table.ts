@@ -15,6 +15,7 @@ import {
   type Session,
 } from '@roost/protocol';
 import type { ChildState } from '@roost/keeper/wire';
+import { parseActivity } from '../activity/stored-activity.ts';
 import { followHolders } from '../managed-worktrees/lease-table.ts';
 import { followSession } from '../records/follow-session.ts';
 import { settleAcceptedOf } from '../spawn/ledger-table.ts';
@@ -47,6 +48,7 @@ const Row = z.object({
   exit_signal: z.string().nullable(),
   end_reason: EndReason.nullable(),
   stop_requested: z.int(),
+  activity: z.string().nullable(),
 });
 export type SessionRow = z.infer<typeof Row>;
 
@@ -69,6 +71,7 @@ export type SessionChange = Partial<
     | 'name'
     | 'record_id'
     | 'generation'
+    | 'activity'
   >
 >;
 
@@ -203,6 +206,7 @@ export function withChild(session: Session, child: ChildState | null): Session {
   return {
     ...shown,
     status: 'exited',
+    activity: null,
     endedAt: new Date(exit.endedAt).toISOString(),
     exitCode: exit.exitCode,
     exitSignal: exit.exitSignal,
@@ -228,6 +232,7 @@ export function storedView(row: SessionRow): Session {
     pid: row.pid,
     size: row.transport === 'pty' && columns !== null && rows !== null ? { columns, rows } : null,
     title: row.title,
+    activity: isLive(row) ? parseActivity(row.activity) : null,
     createdAt: new Date(row.created_at).toISOString(),
     endedAt: row.ended_at === null ? null : new Date(row.ended_at).toISOString(),
     exitCode: row.exit_code,

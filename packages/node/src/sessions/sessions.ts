@@ -10,6 +10,8 @@ import {
   type Result,
   type SessionId,
 } from '@roost/protocol';
+import { findProvider } from '@roost/providers';
+import type { Activities } from '../activity/activity.ts';
 import { AnswerRoom } from '../control/answer-room.ts';
 import type { Caller, Handlers } from '../control/handlers.ts';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
@@ -47,6 +49,7 @@ export interface SessionScene {
   readonly removals: Removals;
   readonly sessionsDirectory: string;
   readonly source: LaunchSource;
+  readonly activities: Pick<Activities, 'acknowledge' | 'interruptSent'>;
   /** Directories in which nothing starts now. */
   readonly reservations: Pick<Reservations, 'requireFree'>;
 }
@@ -62,7 +65,7 @@ type SessionOperation = Exclude<
 >;
 
 export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOperation> {
-  const { store, keepers, lifecycle, output, removals } = scene;
+  const { store, keepers, lifecycle, output, removals, activities } = scene;
   const usage = new UsageMeter();
 
   const find = (caller: Caller, sessionId: SessionId): SessionRow => locateById(store.sql, caller, sessionId);
@@ -111,6 +114,7 @@ export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOp
       if (row.transport !== 'pty') throw new FailureError('unsupported-transport', { sessionId });
       const link = running(row);
       const { ticket, expiresInMs } = await link.call('grantAttach', { sessionId, mode });
+      activities.acknowledge(sessionId);
       return { endpoint: link.socketPath, ticket, expiresInMs };
     },
 
@@ -161,7 +165,13 @@ export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOp
 
     'session.interrupt': async (address, caller) => {
       const row = locateAddress(store.sql, caller, address);
-      await running(row).call('interrupt', { sessionId: row.id });
+      await interruptTurn(row, running(row));
+      activities.interruptSent(row.id);
+      return {};
+    },
+
+    'session.acknowledge': (address, caller) => {
+      activities.acknowledge(locateAddress(store.sql, caller, address).id);
       return {};
     },
 
@@ -191,6 +201,13 @@ export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOp
       return view(find(caller, sessionId));
     },
   };
+}
+
+/** An agent's terminal is told to end its turn as its person would; Ctrl-C would end the agent. */
+async function interruptTurn(row: SessionRow, link: KeeperLink): Promise<void> {
+  const keys = row.transport === 'pty' ? (findProvider(row.provider)?.interruptKeys ?? null) : null;
+  if (keys === null) await link.call('interrupt', { sessionId: row.id });
+  else await link.call('input', { sessionId: row.id, text: keys, framing: 'raw', submit: false });
 }
 
 /** @throws FailureError: invalid-request; a keeper takes text. */

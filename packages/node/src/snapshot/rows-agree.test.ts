@@ -76,6 +76,7 @@ const sessionRow = (number: number, record: number | null, workspace: number): S
   command: '["claude"]',
   environment_profile: null,
   base_commit: null,
+  activity: null,
   keeper_id: KeeperId.parse(hex(1)),
   pid: 1,
   process_start: '1',

@@ -114,6 +114,7 @@ class Launching {
     const { row, note } = this.#intent;
     const { launch, transport, size } = this.#request;
     let settled: () => void = () => undefined;
+    lifecycle.prepare(row.id, launch);
     lifecycle.spawning.set(row.id, new Promise((resolve) => (settled = resolve)));
     try {
       const state = await this.#link.call(

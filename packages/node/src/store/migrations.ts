@@ -243,4 +243,8 @@ export const MIGRATIONS: readonly string[] = [
   `
   UPDATE worktree_leases SET made = '[]';
   `,
+  // What its agent is doing, as JSON.
+  `
+  ALTER TABLE sessions ADD COLUMN activity TEXT;
+  `,
 ];

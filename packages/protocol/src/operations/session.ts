@@ -346,12 +346,24 @@ export const sessionResize = operation({
 
 export const sessionInterrupt = operation({
   name: 'session.interrupt',
-  summary: 'Interrupts what runs: Ctrl-C in a terminal, SIGINT to the process group of a pipe session.',
+  summary:
+    'Interrupts what runs: the key that ends a turn of an agent, Ctrl-C in other terminals, SIGINT to the process group of a pipe session.',
   access: 'controller',
   capability: null,
   params: () => SessionAddress,
   result: () => z.object({}),
   failures: [...ADDRESS_FAILURES, 'session-not-running', 'keeper-unavailable'],
+});
+
+export const sessionAcknowledge = operation({
+  name: 'session.acknowledge',
+  summary:
+    'Somebody has seen that the turn of an agent is finished: done becomes idle. Attaching does the same.',
+  access: 'controller',
+  capability: 'session-activity-v1',
+  params: () => SessionAddress,
+  result: () => z.object({}),
+  failures: ADDRESS_FAILURES,
 });
 
 export const sessionStop = operation({

@@ -5,6 +5,8 @@ import {
   USUAL_PLACES,
   type ProviderManifest,
 } from '../manifest.ts';
+import { CLAUDE_HOOKS } from './hooks.ts';
+import { CLAUDE_SCREEN } from './screen.ts';
 
 /** Claude Code. It tells its children by environment that they run inside it; a session starts with none of that. */
 export const claude: ProviderManifest = {
@@ -168,4 +170,7 @@ export const claude: ProviderManifest = {
       credentials: ['.credentials.json'],
     },
   },
+  hooks: CLAUDE_HOOKS,
+  interruptKeys: '\x1b',
+  screen: CLAUDE_SCREEN,
 };

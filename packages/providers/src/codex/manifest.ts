@@ -6,6 +6,7 @@ import {
   USUAL_PLACES,
   type ProviderManifest,
 } from '../manifest.ts';
+import { CODEX_SCREEN } from './screen.ts';
 
 /**
  * Codex. Left alone, its terminal interface hands the work to a background server that sessions share: it keeps the
@@ -87,4 +88,6 @@ export const codex: ProviderManifest = {
     // 0.171.0: answers without the network, on standard error.
     evidence: { kind: 'ask', arguments: ['login', 'status'], yes: /^Logged in/m, no: /^Not logged in/m },
   },
+  interruptKeys: '\x1b',
+  screen: CODEX_SCREEN,
 };

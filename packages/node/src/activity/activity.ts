@@ -1,0 +1,144 @@
+// What each agent that runs is doing: gathers what sources say, and stores what that amounts to whenever it changes.
+import type { Activity, SessionId } from '@roost/protocol';
+import { findProvider, type ScreenVerdict } from '@roost/providers';
+import type { KeeperPool } from '../keepers/keeper-pool.ts';
+import type { KeeperLink } from '../keepers/keeper-link.ts';
+import type { Log } from '../log.ts';
+import { changeSession, findSession, isLive, type SessionRow } from '../sessions/session-table.ts';
+import type { SessionLifecycle } from '../sessions/lifecycle.ts';
+import type { Store } from '../store/store.ts';
+import {
+  acknowledge,
+  interruptSent,
+  look,
+  newFacts,
+  restoredFacts,
+  settle,
+  settlesIn,
+  tell,
+  type ActivityFacts,
+  type Signal,
+} from './activity-state.ts';
+import { ScreenLooks } from './screen-looks.ts';
+import { parseActivity } from './stored-activity.ts';
+
+interface ActivitiesOptions {
+  readonly store: Store;
+  readonly keepers: Pick<KeeperPool, 'get'>;
+  readonly lifecycle: Pick<SessionLifecycle, 'write'>;
+  readonly log: Log;
+}
+
+export class Activities {
+  readonly #options: ActivitiesOptions;
+  readonly #facts = new Map<SessionId, ActivityFacts>();
+  readonly #timers = new Map<SessionId, NodeJS.Timeout>();
+  readonly #looks: ScreenLooks;
+  readonly #stopListening: () => void;
+
+  constructor(options: ActivitiesOptions) {
+    const { store, keepers, log } = options;
+    this.#options = options;
+    this.#looks = new ScreenLooks({
+      link: (sessionId) => keepers.get(findSession(store.sql, sessionId)?.keeper_id ?? null),
+      seen: (sessionId, verdict) => this.#seen(sessionId, verdict),
+      log,
+    });
+    this.#stopListening = store.onEvent(({ body }) => {
+      if (body.kind === 'session-removed') this.#forget(body.sessionId);
+      if (body.kind !== 'session-changed') return;
+      if (body.session.status === 'running') this.#begin(body.session.id);
+      else if (!isLive(body.session)) this.#forget(body.session.id);
+    });
+  }
+
+  /** A keeper can be asked (again). */
+  connected(link: KeeperLink): void {
+    for (const sessionId of link.children.keys()) {
+      const row = findSession(this.#options.store.sql, sessionId);
+      if (row?.status === 'running') this.#begin(row.id);
+    }
+  }
+
+  /** The agent itself says something. Of a session that does not run it is ignored. */
+  tell(sessionId: SessionId, source: 'stream' | 'hooks', signal: Signal): void {
+    this.#change(sessionId, (facts) => tell(facts, source, signal, Date.now()));
+  }
+
+  /** A person ends the turn through us. */
+  interruptSent(sessionId: SessionId): void {
+    this.#change(sessionId, interruptSent);
+  }
+
+  /** Somebody has looked at the session. */
+  acknowledge(sessionId: SessionId): void {
+    this.#change(sessionId, (facts) => acknowledge(facts, Date.now()));
+  }
+
+  close(): void {
+    this.#stopListening();
+    this.#looks.close();
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  #begin(sessionId: SessionId): void {
+    const row = findSession(this.#options.store.sql, sessionId);
+    if (row?.status !== 'running') return;
+    const rules = findProvider(row.provider)?.screen ?? [];
+    if (row.transport !== 'pty' || rules.length === 0) return;
+    if (!this.#facts.has(row.id)) {
+      const stored = parseActivity(row.activity);
+      const facts = stored === null ? newFacts(Date.now()) : restoredFacts(stored);
+      this.#facts.set(row.id, facts);
+      if (stored === null) this.#store(row.id, facts);
+    }
+    this.#looks.begin(row.id, rules);
+  }
+
+  #seen(sessionId: SessionId, verdict: ScreenVerdict | null): void {
+    const seen = verdict === null ? null : { source: verdict.source, signal: signalOf(verdict) };
+    this.#change(sessionId, (facts) => look(facts, seen, Date.now()));
+  }
+
+  #change(sessionId: SessionId, step: (facts: ActivityFacts) => ActivityFacts): void {
+    const before = this.#facts.get(sessionId);
+    if (before === undefined) return;
+    const after = step(before);
+    this.#facts.set(sessionId, after);
+    if (after.shown !== before.shown) this.#store(sessionId, after);
+    this.#settleLater(sessionId, after);
+  }
+
+  #settleLater(sessionId: SessionId, facts: ActivityFacts): void {
+    clearTimeout(this.#timers.get(sessionId));
+    const wait = settlesIn(facts, Date.now());
+    if (wait === null) {
+      this.#timers.delete(sessionId);
+      return;
+    }
+    const timer = setTimeout(() => this.#change(sessionId, (now) => settle(now, Date.now())), wait);
+    this.#timers.set(sessionId, timer.unref());
+  }
+
+  #store(sessionId: SessionId, { shown }: ActivityFacts): void {
+    const activity: Activity = { ...shown, since: new Date(shown.since).toISOString() };
+    this.#options.lifecycle.write((transaction) => {
+      const row: SessionRow | null = findSession(transaction.sql, sessionId);
+      if (row === null || !isLive(row)) return;
+      changeSession(transaction, row, { activity: JSON.stringify(activity) });
+    });
+  }
+
+  #forget(sessionId: SessionId): void {
+    this.#facts.delete(sessionId);
+    clearTimeout(this.#timers.get(sessionId));
+    this.#timers.delete(sessionId);
+  }
+}
+
+function signalOf({ state, reason }: ScreenVerdict): Signal {
+  return state === 'blocked'
+    ? { kind: 'blocked', reason: reason ?? 'other', authority: null, detail: null }
+    : { kind: state };
+}

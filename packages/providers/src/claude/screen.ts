@@ -1,0 +1,80 @@
+import type { ScreenGate, ScreenRule } from '../screen-rule.ts';
+
+/** The composer: a line between two rules across the screen. Menus use the same glyph, and never stand between rules. */
+const COMPOSER = /^─{20,}[^\n]*\n❯(?: |\u00a0|$)[^\n]*(?:\n[^─\n][^\n]*)*\n─{20,}/m;
+/** A menu's footer; nothing stands below it. */
+const MENU_FOOTER: ScreenGate = {
+  in: { kind: 'bottom', lines: 3 },
+  any: [/^\s*(?:Enter to confirm|Esc to cancel|Enter to select)\b/m],
+};
+const CHOICE = /^\s*❯\s*[0-9]\.\s/m;
+const bottom = (lines: number) => ({ kind: 'bottom', lines }) as const;
+
+/** Claude Code 2.1.197. */
+export const CLAUDE_SCREEN: readonly ScreenRule[] = [
+  {
+    id: 'trust',
+    state: 'blocked',
+    reason: 'trust',
+    gates: [MENU_FOOTER, { in: bottom(20), all: [CHOICE, /Yes, I trust this folder/] }],
+  },
+  {
+    id: 'api-key',
+    state: 'blocked',
+    reason: 'api-key',
+    gates: [
+      MENU_FOOTER,
+      { in: bottom(20), all: [/^\s*❯\s*[0-9]\.\s/m, /Do you want to use this API key\?/] },
+    ],
+  },
+  {
+    id: 'approval',
+    state: 'blocked',
+    reason: 'approval',
+    gates: [
+      MENU_FOOTER,
+      { in: bottom(12), all: [CHOICE, /^\s*(?:Do you want|Would you like) [^\n]*\?\s*$/m] },
+    ],
+  },
+  {
+    id: 'question',
+    state: 'blocked',
+    reason: 'question',
+    gates: [MENU_FOOTER, { in: bottom(24), all: [CHOICE] }],
+  },
+  {
+    id: 'onboarding',
+    state: 'blocked',
+    reason: 'onboarding',
+    gates: [
+      {
+        in: { kind: 'screen' },
+        any: [
+          /Choose the (?:text style|option that looks best)/,
+          /Select login method:/,
+          /Security notes:[^]*Enter to continue/,
+          /Login successful[^]*Enter to continue/,
+        ],
+        none: [COMPOSER],
+      },
+    ],
+  },
+  {
+    id: 'interruptible',
+    state: 'working',
+    gates: [
+      { in: bottom(3), all: [/^\s*esc to interrupt/m] },
+      { in: bottom(12), all: [COMPOSER] },
+    ],
+  },
+  { id: 'title-working', state: 'working', gates: [{ in: { kind: 'title' }, all: [/^[\u2800-\u28ff] /] }] },
+  {
+    id: 'composer',
+    state: 'composer',
+    gates: [
+      { in: bottom(12), all: [COMPOSER] },
+      { in: bottom(3), none: [/^\s*esc to interrupt/m] },
+    ],
+    typed: /^─{20,}[^\n]*\n❯(?: |\u00a0)([^\n]*)\n─{20,}/m,
+  },
+];

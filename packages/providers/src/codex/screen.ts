@@ -1,0 +1,59 @@
+import type { ScreenRule } from '../screen-rule.ts';
+
+const bottom = (lines: number) => ({ kind: 'bottom', lines }) as const;
+const CHOICE = /^\s*›\s*[0-9]\.\s/m;
+
+/** Codex 0.171.0. It draws its composer up to a second before a trust screen takes its place: real is the one above the line that names model and folder. */
+export const CODEX_SCREEN: readonly ScreenRule[] = [
+  {
+    id: 'approval',
+    state: 'blocked',
+    reason: 'approval',
+    gates: [
+      { in: bottom(3), all: [/^\s*Press enter to confirm or esc to cancel/m] },
+      { in: bottom(24), all: [CHOICE, /^\s*Would you like to [^\n]*\?/m] },
+    ],
+  },
+  {
+    id: 'trust',
+    state: 'blocked',
+    reason: 'trust',
+    gates: [{ in: bottom(14), all: [CHOICE, /Trust this folder\?/] }],
+  },
+  {
+    id: 'hooks-review',
+    state: 'blocked',
+    reason: 'hooks-review',
+    gates: [{ in: bottom(14), all: [CHOICE, /Hooks need review/] }],
+  },
+  {
+    id: 'update',
+    state: 'blocked',
+    reason: 'update',
+    gates: [{ in: bottom(20), all: [CHOICE, /Update available!/] }],
+  },
+  {
+    id: 'login',
+    state: 'blocked',
+    reason: 'login',
+    gates: [{ in: { kind: 'screen' }, all: [/Sign in with ChatGPT/, CHOICE] }],
+  },
+  {
+    id: 'title-action',
+    state: 'blocked',
+    reason: 'approval',
+    gates: [{ in: { kind: 'title' }, all: [/Action Required/] }],
+  },
+  {
+    id: 'working',
+    state: 'working',
+    gates: [{ in: bottom(8), all: [/^\s*[•◦] \S[^\n]*\(\S+(?: \S+)* • esc to interrupt\)/m] }],
+  },
+  // While it writes its answer, only the title tells that it works: the composer is drawn as ever.
+  { id: 'title-working', state: 'working', gates: [{ in: { kind: 'title' }, all: [/^[\u2800-\u28ff] /] }] },
+  {
+    id: 'composer',
+    state: 'composer',
+    gates: [{ in: bottom(5), all: [/^› (?![0-9]\. )[^\n]*\n\s*\S[^\n]* · \S/m] }],
+  },
+];
