@@ -46,9 +46,10 @@ export class ScreenLooks {
   }
 
   async #look(sessionId: SessionId, rules: readonly ScreenRule[]): Promise<void> {
-    for (let after = -1; !this.#closed;) {
+    const isClosed = () => this.#closed;
+    for (let after = -1; !isClosed();) {
       const frame = await nextFrame(this.#options.link(sessionId), sessionId, after);
-      if (frame === null || frame.ended || this.#closed) return;
+      if (frame === null || frame.ended || isClosed()) return;
       after = frame.revision;
       this.#options.seen(sessionId, readScreen(rules, frame));
       await this.#pause();

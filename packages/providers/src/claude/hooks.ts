@@ -27,9 +27,9 @@ export const CLAUDE_HOOKS: ProviderHooks = {
   file: {
     name: 'claude-settings.json',
     content: JSON.stringify({
-      hooks: Object.fromEntries([
-        ...PLAIN_EVENTS.map((name) => [name, [{ hooks: [command] }]]),
-        ...TOOL_EVENTS.map((name) => [name, [{ matcher: '*', hooks: [command] }]]),
+      hooks: Object.fromEntries<unknown>([
+        ...PLAIN_EVENTS.map((name): [string, unknown] => [name, [{ hooks: [command] }]]),
+        ...TOOL_EVENTS.map((name): [string, unknown] => [name, [{ matcher: '*', hooks: [command] }]]),
       ]),
     }),
   },
