@@ -26,7 +26,8 @@ const HINTS: Readonly<Record<FailureCode, Hint>> = {
     return `${who}roost controller   shows who; roost controller break   ends its lease`;
   },
   'controller-required': 'roost controller hold   takes it',
-  'request-timed-out': 'roost status   tells whether the node answers; the same --idempotency-key asks again',
+  'request-timed-out': (details) =>
+    `roost status   tells whether the node answers${launches(details) ? '; the same --idempotency-key asks again' : ''}`,
   'connection-lost': 'try again; roost status   tells whether the node runs',
   'node-not-running': 'roost up   starts it',
   'node-unresponsive':
@@ -278,6 +279,11 @@ function text(details: FailureDetails, key: string): string | undefined {
   const value = details[key];
   if (Array.isArray(value)) return value.join('; ');
   return value === undefined ? undefined : String(value);
+}
+
+/** Whether what was asked for has a key under which it can be asked for again. */
+function launches(details: FailureDetails): boolean {
+  return ['spawn.submit', 'worktree.spawn', 'worktree.allocate'].includes(text(details, 'operation') ?? '');
 }
 
 function named(
