@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readGitDiff } from './diff.ts';
 import { isPlain, readPlainRepository } from './plain-repository.ts';
-import { Scratch, SOON } from './repository-for-test.ts';
+import { Scratch, SOON } from './scratch-for-test.ts';
 import { findRepository } from './repository.ts';
 import { readGitStatus } from './status.ts';
 
