@@ -64,6 +64,7 @@ const outputs = [
     entryPoints: {
       'lab-agent': 'packages/lab/src/lab-agent.ts',
       'mock-server': 'packages/lab/src/mock-server.ts',
+      capture: 'packages/lab/src/capture.ts',
     },
     outdir: 'packages/lab/dist',
     needsRequire: true,

@@ -1,6 +1,5 @@
 // Writes docs/cli.md, docs/operations.md and docs/provider.schema.json from what the code declares; with --check only says whether
 // they are current.
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,10 +9,27 @@ import { format, resolveConfig } from 'prettier';
 
 const root = new URL('..', import.meta.url).pathname;
 
-function help(...words) {
-  const environment = { PATH: process.env.PATH, HOME: '/nonexistent', COLUMNS: '100', NO_COLOR: '1' };
-  const args = [join(root, 'packages/cli/dist/roost.js'), ...words, '--help'];
-  return execFileSync(process.execPath, args, { encoding: 'utf8', env: environment }).trimEnd();
+/** CommonJS dependencies inside an ESM bundle still call `require`. */
+const REQUIRE =
+  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
+const directory = mkdtempSync(join(tmpdir(), 'roost-reference-'));
+process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
+
+/** What a package exports, bundled from its sources. */
+async function load(name, contents) {
+  const outfile = join(directory, `${name}.mjs`);
+  await build({
+    stdin: { contents, resolveDir: join(root, 'packages', name), loader: 'ts' },
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    external: ['bufferutil', 'utf-8-validate'],
+    banner: { js: REQUIRE },
+    logLevel: 'error',
+  });
+  return import(pathToFileURL(outfile).href);
 }
 
 /** Names in the "Commands:" section of a help text. */
@@ -22,8 +38,21 @@ function commandsIn(text) {
   return section.split('\n').flatMap((line) => /^ {2}([a-z]\S*)/.exec(line)?.[1] ?? []);
 }
 
-function commandLine() {
-  const top = help();
+async function commandLine() {
+  const { runProgram } = await load('cli', "export { runProgram } from './src/program.ts';");
+  // Help is as wide as the terminal it is written to: here none.
+  Object.defineProperty(process.stdout, 'isTTY', { value: false });
+  const help = async (...words) => {
+    let text = '';
+    const stdout = { write: (chunk) => (text += chunk) };
+    const { stdin, stderr } = process;
+    const terminal = { env: {}, directory: root, stdin, stdout, stderr, nodeScript: '' };
+    const code = await runProgram([...words, '--help'], terminal);
+    if (code !== 0) throw new Error(`roost ${words.join(' ')} --help ended with ${code}`);
+    return text.trimEnd();
+  };
+
+  const top = await help();
   const parts = [
     '# The roost command',
     '',
@@ -34,7 +63,7 @@ function commandLine() {
     '```',
   ];
   for (const name of commandsIn(top)) {
-    const text = help(name);
+    const text = await help(name);
     parts.push('', `## roost ${name}`, '', '```text', text.split('\n\nGlobal Options:')[0], '```');
     for (const inner of commandsIn(text).filter((one) => one !== 'help'))
       parts.push(
@@ -42,7 +71,7 @@ function commandLine() {
         `### roost ${name} ${inner}`,
         '',
         '```text',
-        help(name, inner).split('\n\nGlobal Options:')[0],
+        (await help(name, inner)).split('\n\nGlobal Options:')[0],
         '```',
       );
   }
@@ -55,81 +84,62 @@ function commandLine() {
 }
 
 async function operations() {
-  const directory = mkdtempSync(join(tmpdir(), 'roost-reference-'));
-  try {
-    const outfile = join(directory, 'protocol.mjs');
-    const contents = "export * from '@roost/protocol'; export { toJSONSchema } from 'zod';";
-    const stdin = { contents, resolveDir: join(root, 'packages/protocol') };
-    await build({ stdin, outfile, bundle: true, format: 'esm', platform: 'node', logLevel: 'error' });
-    const { OPERATIONS, FAILURE_SENTENCES, COMMON_FAILURES, toJSONSchema } = await import(
-      pathToFileURL(outfile).href
+  const { OPERATIONS, FAILURE_SENTENCES, COMMON_FAILURES, toJSONSchema } = await load(
+    'protocol',
+    "export * from '@roost/protocol'; export { toJSONSchema } from 'zod';",
+  );
+  const schema = (type, io) =>
+    JSON.stringify(
+      toJSONSchema(type, { io, unrepresentable: 'any' }),
+      (key, value) => (key === '$schema' ? undefined : value),
+      2,
     );
-    const schema = (type, io) =>
-      JSON.stringify(
-        toJSONSchema(type, { io, unrepresentable: 'any' }),
-        (key, value) => (key === '$schema' ? undefined : value),
-        2,
-      );
-    const parts = [
-      '# Operations of a node',
-      '',
-      "Try `npx roost api node.status '{}'`. Written by `npm run reference`.",
-      '',
-    ];
+  const parts = [
+    '# Operations of a node',
+    '',
+    "Try `npx roost api node.status '{}'`. Written by `npm run reference`.",
+    '',
+  ];
+  parts.push(`Every operation can also answer: ${COMMON_FAILURES.map((code) => `\`${code}\``).join(', ')}.`);
+  for (const one of Object.values(OPERATIONS)) {
+    const failures = one.failures.map((code) => `\`${code}\``).join(', ') || 'none of its own';
     parts.push(
-      `Every operation can also answer: ${COMMON_FAILURES.map((code) => `\`${code}\``).join(', ')}.`,
+      '',
+      `## ${one.name}`,
+      '',
+      one.summary,
+      '',
+      `Access: ${one.access}. Capability: ${one.capability ?? '-'}. Failures: ${failures}.`,
     );
-    for (const one of Object.values(OPERATIONS)) {
-      const failures = one.failures.map((code) => `\`${code}\``).join(', ') || 'none of its own';
-      parts.push(
-        '',
-        `## ${one.name}`,
-        '',
-        one.summary,
-        '',
-        `Access: ${one.access}. Capability: ${one.capability ?? '-'}. Failures: ${failures}.`,
-      );
-      parts.push(
-        '',
-        '<details><summary>Parameters and result</summary>',
-        '',
-        '```json',
-        schema(one.params, 'input'),
-        '```',
-        '',
-        '```json',
-        schema(one.result, 'output'),
-        '```',
-        '',
-        '</details>',
-      );
-    }
-    parts.push('', '## Failures', '', '| code | sentence |', '|---|---|');
-    for (const [code, sentence] of Object.entries(FAILURE_SENTENCES))
-      parts.push(`| \`${code}\` | ${sentence} |`);
-    return [...parts, ''].join('\n');
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
+    parts.push(
+      '',
+      '<details><summary>Parameters and result</summary>',
+      '',
+      '```json',
+      schema(one.params, 'input'),
+      '```',
+      '',
+      '```json',
+      schema(one.result, 'output'),
+      '```',
+      '',
+      '</details>',
+    );
   }
+  parts.push('', '## Failures', '', '| code | sentence |', '|---|---|');
+  for (const [code, sentence] of Object.entries(FAILURE_SENTENCES))
+    parts.push(`| \`${code}\` | ${sentence} |`);
+  return [...parts, ''].join('\n');
 }
 
 /** What a file that defines a provider may hold, for editors. */
 async function providerSchema() {
-  const directory = mkdtempSync(join(tmpdir(), 'roost-reference-'));
-  try {
-    const outfile = join(directory, 'provider-file.mjs');
-    const contents = "export { ProviderFile } from './provider-file.ts'; export { toJSONSchema } from 'zod';";
-    const stdin = { contents, resolveDir: join(root, 'packages/node/src/providers') };
-    await build({ stdin, outfile, bundle: true, format: 'esm', platform: 'node', logLevel: 'error' });
-    const { ProviderFile, toJSONSchema } = await import(pathToFileURL(outfile).href);
-    const schema = toJSONSchema(ProviderFile, { io: 'input', unrepresentable: 'any' });
-    return JSON.stringify({
-      title: 'A provider of Roost: providers/ID.json in its state directory',
-      ...schema,
-    });
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  const { ProviderFile, toJSONSchema } = await load(
+    'node',
+    "export { ProviderFile } from './src/providers/provider-file.ts'; export { toJSONSchema } from 'zod';",
+  );
+  const schema = toJSONSchema(ProviderFile, { io: 'input', unrepresentable: 'any' });
+  return JSON.stringify({ title: 'A provider of Roost: providers/ID.json in its state directory', ...schema });
 }
 
 const check = process.argv.includes('--check');

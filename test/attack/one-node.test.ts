@@ -7,10 +7,10 @@ import { CLI, isAlive, RoostHome, type Ran } from '../support/roost-home.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const NODE_SCRIPT = join(CLI, '..', 'node.js');
-/** A second node refuses within this, process start included, on a machine that does nothing else. */
+/** A second node refuses within this, process start included, when it gets a processor. */
 const REFUSAL_MS_MAX = 1_000;
-/** Another program may have the processor: the quickest of some attempts counts. */
-const ATTEMPTS = 4;
+/** Other programs may have the processors: one attempt in so many has to be as quick, and so many are made at least. */
+const ATTEMPTS = { min: 4, max: 25 };
 /** A command gives up on a node that does not answer within this. */
 const UNRESPONSIVE_MS_MAX = 10_000;
 
@@ -53,14 +53,15 @@ describe('a second node on one state directory', () => {
     const [daemons, files] = [roost.daemons(), filesOf(roost.home)];
     if (stopped) process.kill(first, 'SIGSTOP');
     try {
-      const attempts: number[] = [];
-      for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      let quickest = Infinity;
+      for (let attempt = 1; attempt <= ATTEMPTS.max; attempt += 1) {
         const { code, stderr, tookMs } = await bareNode(roost);
         expect(code).toBe(1);
         expect(stderr).toMatch(/^roost: node-already-running: /);
-        attempts.push(tookMs);
+        quickest = Math.min(quickest, tookMs);
+        if (attempt >= ATTEMPTS.min && quickest < REFUSAL_MS_MAX) break;
       }
-      expect(Math.min(...attempts)).toBeLessThan(REFUSAL_MS_MAX);
+      expect(quickest).toBeLessThan(REFUSAL_MS_MAX);
       expect(roost.daemons()).toEqual(daemons);
       expect(filesOf(roost.home)).toEqual(files);
       expect(isAlive(pid ?? 0)).toBe(true);
@@ -173,8 +174,16 @@ describe('a socket file that is taken away', () => {
     await roost.ok(['up']);
     const pid = await roost.nodePid();
     const socket = join(roost.home, 'node.sock');
-    rmSync(socket);
-    mkdirSync(socket);
+    // The node may be quicker to make it anew.
+    await waitFor('something else to be in its place', () => {
+      rmSync(socket, { force: true });
+      try {
+        mkdirSync(socket);
+        return true;
+      } catch {
+        return false;
+      }
+    });
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     expect(isAlive(pid)).toBe(true);
     rmSync(socket, { recursive: true });

@@ -38,7 +38,7 @@ describe('roost worktree', () => {
       /^BRANCH +HEAD +STATE +WORKSPACE +SESSIONS +PATH\nmain +\w{10} +main .*\nfix +\w{10} +clean +fix +- +/,
     );
 
-    const refused = await home.roost(['worktree', 'rm', 'fix']);
+    const refused = await home.roost(['worktree', 'rm', 'fix'], { cwd: repository });
     expect(refused).toMatchObject({ code: 1 });
     expect(refused.stderr).toMatch(/worktree-dirty: .*\n.*1 ignored, such as \.env; --discard-ignored/);
     expect(existsSync(join(path, '.env'))).toBe(true);
@@ -48,13 +48,24 @@ describe('roost worktree', () => {
     expect(git(['branch', '--list', 'fix'])).toContain('fix');
   });
 
+  test('removes one by its branch, and nothing where no name fits', async () => {
+    await home.ok(['worktree', 'add', 'feat/x', '--workspace', 'project', '--id', 'other']);
+    expect(await home.ok(['worktree', 'rm', 'feat/x'])).toBe(`removed ${repository}.worktrees/feat-x\n`);
+    const none = await home.roost(['worktree', 'rm', 'feat/x']);
+    expect(none.code).toBe(2);
+    expect(none.stderr).toContain("'feat/x' is no worktree");
+    expect((await home.json<unknown[]>(['workspace', 'ls'])).length).toBe(1);
+  });
+
   test('removes neither of two when a name is a directory here and the id of another', async () => {
     await home.roost(['worktree', 'add', 'fix', '--workspace', 'project']);
     const here = join(realpathSync(home.work), 'fix');
     mkdirSync(here);
     const asked = await home.roost(['worktree', 'rm', 'fix']);
     expect(asked.code).toBe(2);
-    expect(asked.stderr).toContain(`fix is a directory here and the id of ${repository}.worktrees/fix`);
+    expect(asked.stderr).toContain(
+      `${here} (a directory); ${repository}.worktrees/fix (workspace fix, branch fix): give the path`,
+    );
     expect([existsSync(here), existsSync(`${repository}.worktrees/fix`)]).toEqual([true, true]);
   });
 });

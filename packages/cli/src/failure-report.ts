@@ -26,7 +26,8 @@ const HINTS: Readonly<Record<FailureCode, Hint>> = {
     return `${who}roost controller   shows who; roost controller break   ends its lease`;
   },
   'controller-required': 'roost controller hold   takes it',
-  'request-timed-out': 'roost status   tells whether the node answers; the same --idempotency-key asks again',
+  'request-timed-out': (details) =>
+    `roost status   tells whether the node answers${launches(details) ? '; the same --idempotency-key asks again' : ''}`,
   'connection-lost': 'try again; roost status   tells whether the node runs',
   'node-not-running': 'roost up   starts it',
   'node-unresponsive':
@@ -101,8 +102,10 @@ const HINTS: Readonly<Record<FailureCode, Hint>> = {
     return `no ${text(details, 'option') ?? 'such option'}; roost provider show ${provider}   lists what it has`;
   },
   'command-not-found': 'the node looks in the PATH it was started with; an absolute path always works',
-  'invalid-workspace-root':
-    'roost workspace add DIR   takes a directory that is there; roost workspace new DIR   one that is empty, or not there yet',
+  'invalid-workspace-root': (details) =>
+    details.workspaceId === undefined
+      ? 'roost workspace add DIR   takes a directory that is there; roost workspace new DIR   one that is empty, or not there yet'
+      : stale(details, 'it is gone, or no directory'),
   'invalid-directory': 'choose another with --cwd DIR',
   'name-taken': 'choose another with --name, or: roost ls --all',
   'sessions-exhausted': 'roost rm NAME   forgets ended ones',
@@ -147,12 +150,22 @@ const HINTS: Readonly<Record<FailureCode, Hint>> = {
   'stop-incomplete': 'roost stop NAME --force   kills at once',
   'attach-refused': 'try again',
   'git-not-installed': 'install git; the node looks in the PATH it was started with',
-  'git-timed-out': 'try again; a very large repository may need: git maintenance run',
-  'git-failed': 'git status   in the repository tells more',
+  'git-timed-out': (details) =>
+    details.undone === true ? UNDONE : 'try again; a very large repository may need: git maintenance run',
+  'git-failed': (details) => (details.undone === true ? UNDONE : 'git status   in the repository tells more'),
   'git-ownership-refused': 'git config --global --add safe.directory DIR   trusts it',
-  'not-git-repository': 'git init   makes one',
+  'not-git-repository': (details) =>
+    details.registeredAs === 'git'
+      ? stale(details, 'it was one; something else is there now')
+      : 'git init   makes one',
   'no-working-tree': 'it is a bare repository; use one of its worktrees',
-  'invalid-revision': 'roost git log   lists commits',
+  'invalid-revision': (details) => {
+    const revision = text(details, 'revision') ?? '';
+    if (revision === 'HEAD') return 'there is no commit yet; git commit   makes the first';
+    return revision.startsWith('refs/heads/')
+      ? 'git branch   lists branches'
+      : 'roost git log   lists commits';
+  },
   'session-base-unknown': 'roost git diff   shows what is not committed yet',
   'unknown-worktree-profile': 'roost worktree profiles   lists them',
   'worktree-profile-revision-mismatch': 'roost worktree profiles   shows the current ones; then try again',
@@ -207,12 +220,22 @@ const HINTS: Readonly<Record<FailureCode, Hint>> = {
   },
 };
 
+/** Of a worktree that could not be made whole. */
+const UNDONE =
+  'git failed, or a hook of the repository; only the branch is left: roost worktree add BRANCH --adopt   tries again';
+
+/** A workspace of something that is there no more. */
+function stale(details: FailureDetails, what: string): string {
+  return `${what}; roost workspace rm ${text(details, 'workspaceId') ?? 'ID'}   forgets it, and deletes nothing`;
+}
+
 /** Why a worktree is protected. */
 const PROTECTED: Readonly<Record<string, string>> = {
   'main-worktree': 'it is the main checkout of its repository',
   'bare-repository': 'it is the repository itself',
   'holds-more': 'the repository or your home directory is in it',
   'contains-worktree': 'another worktree is inside; remove that first',
+  'not-listed': 'git knows no worktree there; roost worktree ls   lists them',
   'directory-gone': 'its directory is gone; git worktree list   tells more',
   replaced: 'what stands there is not the worktree that git knows',
   'inside-git': 'git keeps its own things there; choose another place with --path DIR',
@@ -285,6 +308,11 @@ function text(details: FailureDetails, key: string): string | undefined {
   const value = details[key];
   if (Array.isArray(value)) return value.join('; ');
   return value === undefined ? undefined : String(value);
+}
+
+/** Whether what was asked for has a key under which it can be asked for again. */
+function launches(details: FailureDetails): boolean {
+  return ['spawn.submit', 'worktree.spawn', 'worktree.allocate'].includes(text(details, 'operation') ?? '');
 }
 
 function named(

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { failure, FailureError, type Failure } from '@roost/protocol';
 import { startDaemon, type Daemon } from './daemon.ts';
+import { endProcess } from './end-process.ts';
 
 const { values } = parseArgs({
   options: {
@@ -36,7 +37,7 @@ for (const kind of ['uncaughtException', 'unhandledRejection'] as const) {
     process.stderr.write(
       `roost: internal-error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
     );
-    process.exit(1);
+    endProcess(1);
   });
 }
 
@@ -58,7 +59,7 @@ async function serve(running: Daemon): Promise<void> {
   tell({ ready: true, pid: process.pid, socket: running.socket });
   if (toldToStop) void running.stop();
   await running.stopped;
-  process.exit(0);
+  endProcess(0);
 }
 
 function refuse(error: unknown): void {

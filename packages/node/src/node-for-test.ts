@@ -1,12 +1,10 @@
 // For tests only: real nodes (in this process or as processes) with real keepers in temporary homes, a bare client for them, and
 // the certainty that nothing is left running.
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
-import { afterAll } from 'vitest';
+import { inject } from 'vitest';
 import WebSocket from 'ws';
 import {
   FailureError,
@@ -26,46 +24,9 @@ import { makeNonce, makeProof, parseToken } from '@roost/protocol/node';
 import { processStart } from '@roost/keeper/processes';
 import { startDaemon, type Daemon, type DaemonOptions } from './daemon.ts';
 
-const repository = fileURLToPath(new URL('../../../', import.meta.url));
-
-let built: Promise<string> | null = null;
-let remove: () => void = () => undefined;
-afterAll(() => remove());
-
-/** A directory with node.js and keeper.js, bundled once for each test file. */
-function bundles(): Promise<string> {
-  built ??= (async () => {
-    const cache = join(repository, 'node_modules', '.cache');
-    mkdirSync(cache, { recursive: true });
-    const directory = mkdtempSync(join(cache, 'roost-node-test-'));
-    remove = () => rmSync(directory, { recursive: true, force: true });
-    writeFileSync(join(directory, 'package.json'), JSON.stringify({ type: 'module' }));
-    await build({
-      entryPoints: {
-        node: join(repository, 'packages/node/src/main.ts'),
-        keeper: join(repository, 'packages/keeper/src/main.ts'),
-        'node-at-fault': join(repository, 'packages/node/src/node-at-fault-for-test.ts'),
-      },
-      outdir: directory,
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      target: 'node20',
-      external: ['@lydell/node-pty', 'libsql'],
-      define: { 'process.env.ROOST_VERSION': '"0.0.0-test"' },
-      banner: {
-        js: "import { createRequire as __r } from 'node:module'; const require = __r(import.meta.url);",
-      },
-      logLevel: 'error',
-    });
-    return directory;
-  })();
-  return built;
-}
-
-export async function bundledKeeper(): Promise<string> {
-  return join(await bundles(), 'keeper.js');
-}
+/** Put there by test/support/bundled-node.ts. */
+const bundles = inject('bundledNode');
+export const bundledKeeper = join(bundles, 'keeper.js');
 
 /** A temporary home; `remove` ends its keepers with all their children. */
 export class TestHome {
@@ -109,11 +70,11 @@ function readIdentity(path: string): { pid: number; processStart: string } | nul
   }
 }
 
-export async function startTestNode(home: TestHome, options: Partial<DaemonOptions> = {}): Promise<Daemon> {
+export function startTestNode(home: TestHome, options: Partial<DaemonOptions> = {}): Promise<Daemon> {
   return startDaemon({
     home: home.path,
     version: '0.0.0-test',
-    keeperScript: await bundledKeeper(),
+    keeperScript: bundledKeeper,
     environment: { PATH: process.env.PATH, HOME: home.path },
     logLevel: 'debug',
     keepersMax: 2,
@@ -139,7 +100,7 @@ export async function startNodeThatEndsAt(home: string, point: string): Promise<
 }
 
 async function startScript(name: string, home: string, args: readonly string[]): Promise<NodeProcess> {
-  const script = join(await bundles(), name);
+  const script = join(bundles, name);
   const child = spawn(process.execPath, [script, '--home', home, ...args], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
     env: { PATH: process.env.PATH, HOME: home, ROOST_PROCESS: 'node', ROOST_LOG: 'debug' },

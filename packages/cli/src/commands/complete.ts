@@ -35,7 +35,10 @@ const INNER_COMMANDS: Readonly<
     names: ['cat', 'write', 'new', 'mkdir'],
     operands: { cat: workspaceIds, write: workspaceIds, new: workspaceIds, mkdir: workspaceIds },
   },
-  worktree: { names: ['add', 'ls', 'rm'], operands: { ls: workspaceIds, rm: workspaceIds } },
+  worktree: {
+    names: ['add', 'ls', 'rm', 'profiles', 'leases', 'resolve'],
+    operands: { ls: workspaceIds, rm: workspaceIds, resolve: leaseIds },
+  },
   records: {
     names: ['ls', 'show', 'rename', 'forget', 'resume'],
     operands: { show: recordNames, rename: recordNames, forget: recordNames, resume: recordNames },
@@ -118,6 +121,12 @@ async function workspaceIds(context: CommandContext): Promise<string[]> {
   const { connection } = await context.open({ mayStart: false });
   const { workspaces } = await connection.request('workspace.list', {});
   return workspaces.map(({ id }) => id);
+}
+
+async function leaseIds(context: CommandContext): Promise<string[]> {
+  const { connection } = await context.open({ mayStart: false });
+  const { leases } = await connection.request('worktree.leases', {});
+  return leases.map(({ id }) => id);
 }
 
 async function recordNames(context: CommandContext): Promise<string[]> {

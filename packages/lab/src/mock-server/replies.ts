@@ -76,18 +76,19 @@ export class ReplyQueue {
   }
 }
 
-/** The text of the last user message of either API; what the CLIs inject beside the person's words is part of it. */
+/** The text of the last user message of any API; what the CLIs inject beside the person's words is part of it. */
 export function promptOf(body: unknown): string {
   if (!isRecord(body)) return '';
   if (typeof body.input === 'string') return body.input;
-  const list: unknown = body.messages ?? body.input;
+  const list: unknown = body.messages ?? body.input ?? body.contents;
   if (!Array.isArray(list)) return '';
   const last = list.findLast((one: unknown) => isRecord(one) && one.role === 'user') as
     Record<string, unknown> | undefined;
   if (last === undefined) return '';
-  if (typeof last.content === 'string') return last.content;
-  if (!Array.isArray(last.content)) return '';
-  return last.content
+  const content: unknown = last.content ?? last.parts;
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content
     .flatMap((part: unknown) => (isRecord(part) && typeof part.text === 'string' ? [part.text] : []))
     .join('\n');
 }

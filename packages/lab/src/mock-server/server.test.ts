@@ -113,6 +113,135 @@ test('Responses API: stream and single response carry the same output', async ()
   expect(text.join('')).toBe('hello there');
 });
 
+/** Events without names, as two of the APIs have them; the mark of the end stays a text. */
+async function namelessEvents(response: Response): Promise<unknown[]> {
+  expect(response.headers.get('content-type')).toContain('text/event-stream');
+  const blocks = (await response.text()).trim().split('\n\n');
+  return blocks.map((block) => {
+    const data = block.slice('data: '.length);
+    return data === '[DONE]' ? data : (JSON.parse(data) as unknown);
+  });
+}
+
+const tools = {
+  kind: 'tools',
+  text: 'hello there',
+  calls: [{ name: 'shell', input: { command: 'ls -la' }, id: 'call_1' }],
+} as const;
+
+test('Chat Completions API: stream and single completion carry the same text and call', async () => {
+  const server = await start({ defaultReply: tools });
+  const call = {
+    id: 'call_1',
+    type: 'function',
+    function: { name: 'shell', arguments: '{"command":"ls -la"}' },
+  };
+  const single: unknown = await (await post(server, '/v1/chat/completions', user('x'))).json();
+  expect(single).toMatchObject({
+    object: 'chat.completion',
+    model: 'some-model',
+    choices: [
+      {
+        message: { role: 'assistant', content: 'hello there', tool_calls: [call] },
+        finish_reason: 'tool_calls',
+      },
+    ],
+  });
+
+  interface Chunk {
+    choices: {
+      delta: { content?: string; tool_calls?: { function: { arguments: string } }[] };
+      finish_reason: string | null;
+    }[];
+    usage?: { total_tokens: number };
+  }
+  const all = await namelessEvents(
+    await post(server, '/v1/chat/completions', {
+      ...user('x'),
+      stream: true,
+      stream_options: { include_usage: true },
+    }),
+  );
+  expect(all.at(-1)).toBe('[DONE]');
+  const chunks = all.slice(0, -1) as Chunk[];
+  const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta));
+  expect(deltas.map(({ content }) => content ?? '').join('')).toBe('hello there');
+  const parts = deltas.flatMap(({ tool_calls }) => tool_calls ?? []);
+  expect(parts[0]).toMatchObject({ index: 0, id: 'call_1', function: { name: 'shell' } });
+  expect(parts.map((part) => part.function.arguments).join('')).toBe('{"command":"ls -la"}');
+  expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe('tool_calls');
+  expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: expect.any(Number) } });
+});
+
+test('Gemini API: stream and single response carry the same parts; the model stands in the path', async () => {
+  const server = await start({ defaultReply: tools });
+  const body = { contents: [{ role: 'user', parts: [{ text: 'find me' }] }] };
+  const path = '/v1beta/models/some-model';
+  interface Partial {
+    candidates: { content: { parts: { text?: string }[] }; finishReason?: string }[];
+  }
+  const single = (await (await post(server, `${path}:generateContent`, body)).json()) as Partial;
+  expect(single).toMatchObject({
+    modelVersion: 'some-model',
+    candidates: [
+      {
+        content: {
+          role: 'model',
+          parts: [
+            { text: 'hello there' },
+            { functionCall: { id: 'call_1', name: 'shell', args: { command: 'ls -la' } } },
+          ],
+        },
+        finishReason: 'STOP',
+      },
+    ],
+  });
+  const all = (await namelessEvents(
+    await post(server, `${path}:streamGenerateContent?alt=sse`, body),
+  )) as Partial[];
+  const parts = all.flatMap(({ candidates }) => candidates.flatMap(({ content }) => content.parts));
+  expect(parts.map(({ text }) => text ?? '').join('')).toBe('hello there');
+  expect(parts).toContainEqual({
+    functionCall: { id: 'call_1', name: 'shell', args: { command: 'ls -la' } },
+  });
+  expect(all.at(-1)).toMatchObject({ usageMetadata: { totalTokenCount: expect.any(Number) } });
+  expect(server.requests.map(({ prompt }) => prompt)).toEqual(['find me', 'find me']);
+  const counted: unknown = await (await post(server, `${path}:countTokens`, body)).json();
+  expect(counted).toEqual({ totalTokens: expect.any(Number) });
+});
+
+test('Gemini API: a rate limit names the time to wait in its details', async () => {
+  const server = await start({
+    replies: [
+      { kind: 'rate-limit', retryAfterSeconds: 7 },
+      { kind: 'error', status: 503, type: 'UNAVAILABLE', message: 'busy' },
+    ],
+  });
+  const path = '/v1beta/models/some-model:streamGenerateContent';
+  const limited = await post(server, path, { contents: [] });
+  expect(limited.status).toBe(429);
+  expect(await limited.json()).toMatchObject({
+    error: { code: 429, status: 'RESOURCE_EXHAUSTED', details: [{ retryDelay: '7s' }] },
+  });
+  expect(await (await post(server, path, { contents: [] })).json()).toMatchObject({
+    error: { code: 503, status: 'UNAVAILABLE', message: 'busy' },
+  });
+});
+
+test('a stream without event names can be slow and be cut too', async () => {
+  const server = await start({
+    replies: [
+      { kind: 'text', text: 'abcde', pieceLength: 1, cutAfter: 2 },
+      { kind: 'text', text: 'abcde', pieceLength: 1, delayMs: 20 },
+    ],
+  });
+  const path = '/v1beta/models/some-model:streamGenerateContent';
+  await expect((await post(server, path, { contents: [] })).text()).rejects.toThrow();
+  const startedAt = performance.now();
+  await namelessEvents(await post(server, '/v1/chat/completions', { ...user('x'), stream: true }));
+  expect(performance.now() - startedAt).toBeGreaterThan(90);
+});
+
 test('GET /v1/models lists the models; other paths are 404 with JSON', async () => {
   const server = await start({ models: ['a', 'b'] });
   const list = (await (await fetch(`${server.url}/v1/models?limit=5`)).json()) as { data: { id: string }[] };

@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { anthropicError, anthropicEvents, anthropicMessage, countTokens, wantsStream } from './anthropic.ts';
+import { chatCompletion, chatCompletionEvents } from './chat-completions.ts';
+import { type GeminiPath, geminiContent, geminiError, geminiEvents, geminiPath } from './gemini.ts';
 import {
   type MockReply,
   type ModelReply,
@@ -52,13 +54,35 @@ const DEFAULT_REPLY: MockReply = { kind: 'text', text: 'The mock model says hell
 interface Api {
   message: (reply: ModelReply, body: unknown) => Record<string, unknown>;
   events: (reply: ModelReply, body: unknown) => Iterable<StreamEvent>;
-  error: (type: string, message: string) => Record<string, unknown>;
+  error: (type: string, message: string, status: number) => Record<string, unknown>;
+  rateLimit: (message: string, retryAfterSeconds: number) => Record<string, unknown>;
+  wantsStream: (body: unknown) => boolean;
 }
 
-const APIS: Readonly<Record<string, Api>> = {
-  '/v1/messages': { message: anthropicMessage, events: anthropicEvents, error: anthropicError },
-  '/v1/responses': { message: openaiResponse, events: openaiEvents, error: openaiError },
+const anthropic: Api = {
+  message: anthropicMessage,
+  events: anthropicEvents,
+  error: anthropicError,
+  rateLimit: (message) => anthropicError('rate_limit_error', message),
+  wantsStream,
 };
+const openai = {
+  error: openaiError,
+  rateLimit: (message: string) => openaiError('rate_limit_error', message),
+  wantsStream,
+};
+const APIS: Readonly<Record<string, Api>> = {
+  '/v1/messages': anthropic,
+  '/v1/responses': { ...openai, message: openaiResponse, events: openaiEvents },
+  '/v1/chat/completions': { ...openai, message: chatCompletion, events: chatCompletionEvents },
+};
+const geminiApi = ({ model, method }: GeminiPath): Api => ({
+  message: (reply, body) => geminiContent(reply, body, model),
+  events: (reply, body) => geminiEvents(reply, body, model),
+  error: (type, message, status) => geminiError(status, type, message),
+  rateLimit: (message, seconds) => geminiError(429, 'RESOURCE_EXHAUSTED', message, seconds),
+  wantsStream: () => method === 'streamGenerateContent',
+});
 
 export async function startMockModelServer(options: MockModelServerOptions = {}): Promise<MockModelServer> {
   const queue = new ReplyQueue(options.replies ?? []);
@@ -91,8 +115,11 @@ export async function startMockModelServer(options: MockModelServerOptions = {})
       prompt: promptOf(body.value),
     };
     record(request);
-    const api = request.method === 'POST' ? APIS[path] : undefined;
-    if (api !== undefined) {
+    const gemini = geminiPath(path);
+    const api = gemini === undefined ? APIS[path] : geminiApi(gemini);
+    if (request.method === 'POST' && gemini?.method === 'countTokens') {
+      sendJson(response, 200, { totalTokens: countTokens(request.body) });
+    } else if (request.method === 'POST' && api !== undefined) {
       const reply = options.reply?.(request) ?? queue.take(request) ?? options.defaultReply ?? DEFAULT_REPLY;
       await sendReply(response, api, reply, request.body);
     } else if (request.method === 'POST' && path === '/v1/messages/count_tokens') {
@@ -172,19 +199,19 @@ async function sendReply(response: ServerResponse, api: Api, reply: MockReply, b
   switch (reply.kind) {
     case 'text':
     case 'tools':
-      if (wantsStream(body)) await sendEvents(response, api.events(reply, body), reply);
+      if (api.wantsStream(body)) await sendEvents(response, api.events(reply, body), reply);
       else sendJson(response, 200, api.message(reply, body));
       return;
     case 'error':
       sendJson(
         response,
         reply.status,
-        api.error(reply.type ?? 'api_error', reply.message ?? 'scripted failure'),
+        api.error(reply.type ?? 'api_error', reply.message ?? 'scripted failure', reply.status),
         reply.headers,
       );
       return;
     case 'rate-limit':
-      sendJson(response, 429, api.error('rate_limit_error', 'scripted rate limit'), {
+      sendJson(response, 429, api.rateLimit('scripted rate limit', reply.retryAfterSeconds), {
         'retry-after': String(reply.retryAfterSeconds),
       });
       return;

@@ -4,8 +4,10 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface StreamEvent {
-  type: string;
-  data: Readonly<Record<string, unknown>>;
+  /** Absent where the vendor's events have no name. */
+  type?: string;
+  /** A text is sent as it is: the mark of the end that some streams have. */
+  data: Readonly<Record<string, unknown>> | string;
   /** A piece of the answer, which pacing applies to; the rest is scaffolding. */
   isPiece: boolean;
 }
@@ -38,8 +40,9 @@ export async function sendEvents(
         return;
       }
       if (isPiece && delayMs > 0) await delay(delayMs, undefined, { signal });
-      if (!response.write(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`))
-        await once(response, 'drain', { signal });
+      const name = type === undefined ? '' : `event: ${type}\n`;
+      const text = typeof data === 'string' ? data : JSON.stringify(data);
+      if (!response.write(`${name}data: ${text}\n\n`)) await once(response, 'drain', { signal });
     }
     response.end();
   } catch (error) {

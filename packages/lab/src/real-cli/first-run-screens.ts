@@ -1,11 +1,13 @@
 // Answers the questions of a real CLI's first start until its composer waits for a prompt. The screens are data; the
 // driver sees only text and sends only keys, so it works on a bare PTY and through a session alike.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RealCliName } from './install.ts';
+import type { TerminalCliName } from './versions.ts';
 
 interface FirstRunScreen {
   name: string;
   sees: RegExp;
+  /** What the screen waits for, in the words of a session's state. */
+  reason: 'trust' | 'api-key' | 'onboarding' | 'update' | 'hooks';
   /** Sent one after the other. */
   keys: readonly string[];
 }
@@ -22,17 +24,42 @@ const ENTER = '\r';
  * Seen with Claude Code 2.1.197 and Codex 0.171.0, but for those marked: they come only in a home without the preparation
  * of `homes.ts`, or from other versions.
  */
-const FIRST_RUNS: Readonly<Record<RealCliName, FirstRun>> = {
+export const FIRST_RUNS: Readonly<Record<TerminalCliName, FirstRun>> = {
   claude: {
     screens: [
       // Marked: onboarding.
-      { name: 'theme', sees: /Choose the (text style|option that looks best)/, keys: [ENTER] },
-      { name: 'login-notice', sees: /Login successful[^]*Enter to continue/, keys: [ENTER] },
-      { name: 'security-notes', sees: /Security notes:[^]*Enter to continue/, keys: [ENTER] },
-      { name: 'trust-folder', sees: /❯ 1\. Yes, I trust this folder/, keys: [ENTER] },
+      {
+        name: 'theme',
+        reason: 'onboarding',
+        sees: /Choose the (text style|option that looks best)/,
+        keys: [ENTER],
+      },
+      {
+        name: 'login-notice',
+        reason: 'onboarding',
+        sees: /Login successful[^]*Enter to continue/,
+        keys: [ENTER],
+      },
+      {
+        name: 'security-notes',
+        reason: 'onboarding',
+        sees: /Security notes:[^]*Enter to continue/,
+        keys: [ENTER],
+      },
+      { name: 'trust-folder', reason: 'trust', sees: /❯ 1\. Yes, I trust this folder/, keys: [ENTER] },
       // The row of "No" is selected; a digit chooses and confirms.
-      { name: 'api-key', sees: /Do you want to use this API key\?[^]*1\. Yes/, keys: ['1'] },
-      { name: 'bypass-warning', sees: /Bypass Permissions mode[^]*2\. Yes, I accept/, keys: ['2'] },
+      {
+        name: 'api-key',
+        reason: 'api-key',
+        sees: /Do you want to use this API key\?[^]*1\. Yes/,
+        keys: ['1'],
+      },
+      {
+        name: 'bypass-warning',
+        reason: 'onboarding',
+        sees: /Bypass Permissions mode[^]*2\. Yes, I accept/,
+        keys: ['2'],
+      },
     ],
     // The composer is a line between two rules; menus use the same glyph, never between rules.
     idle: /^─{20,}[^\n]*\n❯[^\n]*\n─{20,}/m,
@@ -40,11 +67,17 @@ const FIRST_RUNS: Readonly<Record<RealCliName, FirstRun>> = {
   codex: {
     screens: [
       // Only in a git repository.
-      { name: 'trust-folder', sees: /Trust this folder\?[^]*› 1\. Trust and continue/, keys: [ENTER] },
+      {
+        name: 'trust-folder',
+        reason: 'trust',
+        sees: /Trust this folder\?[^]*› 1\. Trust and continue/,
+        keys: [ENTER],
+      },
       // Marked. A digit only moves the selection; Enter confirms.
-      { name: 'update-notice', sees: /Update available![^]*2\. Skip/, keys: ['2', ENTER] },
+      { name: 'update-notice', reason: 'update', sees: /Update available[^]*2\. Skip/, keys: ['2', ENTER] },
       {
         name: 'hooks-review',
+        reason: 'hooks',
         sees: /Hooks need review[^]*3\. Continue without trusting/,
         keys: ['3', ENTER],
       },
@@ -52,6 +85,27 @@ const FIRST_RUNS: Readonly<Record<RealCliName, FirstRun>> = {
     // The composer is drawn up to a second before the trust screen takes its place, and takes no prompt then. It is real
     // once the line with model and folder stands below it.
     idle: /^› (?![0-9]\. )[^\n]*\n\s*\S[^\n]* · \S/m,
+  },
+  gemini: {
+    screens: [
+      // It restarts itself after the answer. The digit chooses and confirms.
+      {
+        name: 'trust-folder',
+        reason: 'trust',
+        sees: /Do you trust the files in this folder\?[^]*1\. Trust folder/,
+        keys: ['1'],
+      },
+    ],
+    idle: /Type your message or @path\/to\/file/,
+  },
+  opencode: {
+    screens: [],
+    // The start page; the composer below a conversation has no such text.
+    idle: /Ask anything/,
+  },
+  qwen: {
+    screens: [],
+    idle: /Type your message or @path\/to\/file/,
   },
 };
 
@@ -76,7 +130,7 @@ const RETRY_MS = 2000;
 
 /** Throws at the deadline with the screen as it was. */
 export async function passFirstRunScreens(
-  cli: RealCliName,
+  cli: TerminalCliName,
   { readScreen, sendKeys, deadlineMs = 30_000 }: FirstRunOptions,
 ): Promise<FirstRunPassed> {
   const { screens, idle } = FIRST_RUNS[cli];

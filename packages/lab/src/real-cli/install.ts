@@ -2,19 +2,12 @@
 // absent: it is filled under another name and renamed, and only one process fills it at a time.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { withFolderLock } from './folder-lock.ts';
-
-export type RealCliName = 'claude' | 'codex';
-
-/** The versions that the first-run screens and start-up facts were seen with. */
-const PINNED: Readonly<Record<RealCliName, { packageName: string; version: string }>> = {
-  claude: { packageName: '@anthropic-ai/claude-code', version: '2.1.197' },
-  codex: { packageName: '@openai/codex', version: '0.171.0' },
-};
+import { PINNED, type RealCliName } from './versions.ts';
 
 const INSTALL_DEADLINE_MS = 300_000;
 
@@ -28,24 +21,35 @@ export interface RealCli {
   version: string;
 }
 
+interface InstallOptions {
+  cacheDir?: string;
+  /** Another than the pinned one; `latest` asks the registry. */
+  version?: string;
+}
+
 /**
- * The executable of a real CLI, installed when it is not in the cache yet (about ten seconds and 250-450 MB each).
+ * The executable of a real CLI, installed when it is not in the cache yet (about ten seconds and 100-450 MB each).
  * `file` may be a script that needs `node` in the PATH. Throws RegistryUnreachable without a registry.
  */
 export async function ensureRealCli(
   name: RealCliName,
-  { cacheDir = defaultCacheDir() }: { cacheDir?: string } = {},
+  { cacheDir = defaultCacheDir(), version = PINNED[name].version }: InstallOptions = {},
 ): Promise<RealCli> {
-  const { version } = PINNED[name];
-  const folder = join(resolve(cacheDir), `${name}-${version}`);
+  await mkdir(resolve(cacheDir), { recursive: true });
+  const exact = version === 'latest' ? await latestVersion(name, cacheDir) : version;
+  const folder = join(resolve(cacheDir), `${name}-${exact}`);
   const file = join(folder, 'node_modules', '.bin', name);
-  if (existsSync(file)) return { file, version };
-  await mkdir(dirname(folder), { recursive: true });
+  if (existsSync(file)) return { file, version: exact };
   await withFolderLock(`${folder}.lock`, INSTALL_DEADLINE_MS, async () => {
     // Somebody else may have filled it while we waited.
-    if (!existsSync(file)) await install(name, folder);
+    if (!existsSync(file)) await install(name, exact, folder);
   });
-  return { file, version };
+  return { file, version: exact };
+}
+
+async function latestVersion(name: RealCliName, cwd: string): Promise<string> {
+  const output = await runNpm(['view', PINNED[name].packageName, 'dist-tags.latest'], cwd);
+  return output.trim();
 }
 
 function defaultCacheDir(): string {
@@ -55,14 +59,15 @@ function defaultCacheDir(): string {
   return join(xdg !== undefined && xdg !== '' ? xdg : join(homedir(), '.cache'), 'roost-lab');
 }
 
-async function install(name: RealCliName, folder: string): Promise<void> {
-  const { packageName, version } = PINNED[name];
+async function install(name: RealCliName, version: string, folder: string): Promise<void> {
   const building = await mkdtemp(`${folder}.building-`);
   try {
     // Keeps npm from looking for a project in the folders above.
     await writeFile(join(building, 'package.json'), '{"private":true}');
-    await runNpm(['install', `${packageName}@${version}`, '--save-exact'], building);
-    await proveRuns(join(building, 'node_modules', '.bin', name), version, building);
+    await runNpm(['install', `${PINNED[name].packageName}@${version}`, '--save-exact'], building);
+    const found = await installedVersion(name, building);
+    if (!found.includes(version))
+      throw new Error(`${name} says it is ${JSON.stringify(found)}, not ${version}`);
     await rm(folder, { recursive: true, force: true });
     await rename(building, folder);
   } finally {
@@ -70,14 +75,18 @@ async function install(name: RealCliName, folder: string): Promise<void> {
   }
 }
 
-/** An npm that holds back install scripts leaves a stub in place of the native executable. */
-async function proveRuns(file: string, version: string, home: string): Promise<void> {
-  const { stdout } = await promisify(execFile)(file, ['--version'], {
-    env: { PATH: process.env.PATH, HOME: home },
+/** Asked of the program where it can tell: an npm that holds back install scripts leaves a stub in its place. */
+async function installedVersion(name: RealCliName, folder: string): Promise<string> {
+  const { packageName, answersVersion } = PINNED[name];
+  if (!answersVersion) {
+    const manifest = await readFile(join(folder, 'node_modules', packageName, 'package.json'), 'utf8');
+    return (JSON.parse(manifest) as { version: string }).version;
+  }
+  const { stdout } = await promisify(execFile)(join(folder, 'node_modules', '.bin', name), ['--version'], {
+    env: { PATH: process.env.PATH, HOME: folder },
     timeout: 30_000,
   });
-  if (!stdout.includes(version))
-    throw new Error(`${file} --version says ${JSON.stringify(stdout.trim())}, not ${version}`);
+  return stdout.trim();
 }
 
 /** Scripts and optional packages carry the native executables; retries are few, so that being offline shows quickly. */
@@ -96,16 +105,16 @@ const NPM_FLAGS = [
 const UNREACHABLE =
   /\b(ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED)\b/;
 
-async function runNpm(args: readonly string[], cwd: string): Promise<void> {
+async function runNpm(args: readonly string[], cwd: string): Promise<string> {
   const npm = await findNpm();
   const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !FROM_OUTER_NPM.test(key)));
-  await new Promise<void>((done, fail) => {
+  return new Promise((done, fail) => {
     execFile(
       npm.file,
       [...npm.args, ...args, '--prefix', cwd, ...NPM_FLAGS],
       { cwd, env, timeout: INSTALL_DEADLINE_MS, maxBuffer: 16 * 1024 * 1024 },
-      (error, _, stderr) => {
-        if (error === null) done();
+      (error, stdout, stderr) => {
+        if (error === null) done(stdout);
         else if (UNREACHABLE.test(stderr))
           fail(
             new RegistryUnreachable(

@@ -21,7 +21,7 @@ import {
 } from '@roost/protocol';
 import { failureOf } from '../node-for-test.ts';
 import { readGitDiff } from './diff.ts';
-import { Scratch, SOON } from './repository-for-test.ts';
+import { Scratch, SOON } from './scratch-for-test.ts';
 
 const diffOf = async (scratch: Scratch, root: string, what: GitDiffTarget, path?: string) =>
   GitDiff.parse(

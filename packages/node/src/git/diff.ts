@@ -2,16 +2,17 @@
 import {
   FailureError,
   GIT_PATCH_BYTES_MAX,
+  GitObjectId,
   type GitDiff,
   type GitDiffTarget,
-  type GitObjectId,
   type RepositoryPath,
 } from '@roost/protocol';
 import type { Deadline } from '../deadline.ts';
 import { gitFailure } from './git-failure.ts';
-import { withoutLocalFilters } from './local-filters.ts';
+import { readHead } from './head-commit.ts';
+import { inRepository, type KnownRepository } from './known-repository.ts';
 import { parseDiff } from './parse-diff.ts';
-import { findCommit, findRepository, type Repository } from './repository.ts';
+import { findCommit, type Repository } from './repository.ts';
 import { runGit, type GitCommand, type GitSource } from './run-git.ts';
 import { ScratchIndex } from './scratch-index.ts';
 
@@ -23,6 +24,10 @@ export interface DiffRequest {
 
 /** Bytes of git's answer: lists of files and the text. */
 const OUTPUT_BYTES_MAX = 3 * 1024 * 1024;
+
+/** Ids that git said are commits: whatever becomes of them, they are never anything else. */
+const knownCommits = new Set<GitObjectId>();
+const KNOWN_COMMITS_MAX = 1_000;
 
 /** The same answer whatever the configuration says of showing differences. */
 const SHOWING = [
@@ -47,6 +52,9 @@ const SHOWING = [
   '--submodule=short',
   '--ignore-submodules=dirty',
 ];
+
+/** Outside of any repository `git diff` would compare two paths. There it does not know this option, which changes nothing here. */
+const IN_REPOSITORY = '--full-history';
 
 const SETTINGS = [
   { name: 'diff.suppressBlankEmpty', value: 'false' },
@@ -90,46 +98,65 @@ class Comparing {
   }
 
   async workingTree(base: string | null, includeUntracked: boolean): Promise<GitDiff> {
-    const [repository, filters, commit] = await Promise.all([
-      this.#repository(),
-      withoutLocalFilters(this.#source, this.#directory, this.#deadline),
-      base === null ? null : this.#find(base),
-    ]);
-    requireWorkingTree(repository);
-    await using index = await ScratchIndex.make(repository);
-    const { environment } = index;
-    const settings = [...SETTINGS, ...filters];
-    if (includeUntracked) await this.#addUntracked({ environment, settings });
-    // In an unfinished merge: with our side, markers and all, as one difference like others.
-    const revisions = [commit ?? '--ours'];
-    return await this.#compare(['diff', ...SHOWING, ...revisions], { environment, settings }, commit);
+    return this.#inRepository(async (repository) => {
+      const finding = base === null ? Promise.resolve(null) : this.#findBase(repository, base);
+      // Looked at when the index is there.
+      finding.catch(() => undefined);
+      await using index = await ScratchIndex.make(repository);
+      const commit = await finding;
+      const environment = { ...repository.environment, ...index.environment };
+      const settings = [...SETTINGS, ...repository.filters];
+      if (includeUntracked) await this.#addUntracked({ environment, settings });
+      // In an unfinished merge: with our side, markers and all, as one difference like others.
+      const revisions = [commit ?? '--ours'];
+      const args = ['diff', ...SHOWING, IN_REPOSITORY, ...revisions];
+      return await this.#compare(args, { environment, settings }, commit);
+    });
   }
 
   async staged(): Promise<GitDiff> {
-    const [repository, head] = await Promise.all([
-      this.#repository(),
-      findCommit(this.#source, this.#directory, 'HEAD', this.#deadline),
-    ]);
-    requireWorkingTree(repository);
-    return this.#compare(['diff', '--cached', ...SHOWING], { settings: SETTINGS }, head);
+    return this.#inRepository(async (repository) => {
+      const head = (await headOf(repository)) ?? (await this.#findCommit('HEAD'));
+      const { environment } = repository;
+      return this.#compare(['diff', '--cached', ...SHOWING], { environment, settings: SETTINGS }, head);
+    });
   }
 
   async commit(revision: string): Promise<GitDiff> {
-    const [, commit] = await Promise.all([this.#repository(), this.#find(revision)]);
-    const parent = await findCommit(this.#source, this.#directory, `${commit}^1`, this.#deadline);
+    const commit = await this.#find(revision);
+    const parent = await this.#findCommit(`${commit}^1`);
     const sides = parent === null ? ['--root', commit] : [parent, commit];
     const args = ['diff-tree', '-r', '--no-commit-id', ...SHOWING, ...sides];
     return this.#compare(args, { settings: SETTINGS }, parent);
   }
 
-  #repository(): Promise<Repository> {
-    return findRepository(this.#source, this.#directory, this.#deadline);
+  #inRepository(work: (repository: KnownRepository) => Promise<GitDiff>): Promise<GitDiff> {
+    return inRepository(this.#source, this.#directory, this.#deadline, (repository) => {
+      requireWorkingTree(repository);
+      return work(repository);
+    });
+  }
+
+  /** Without a process for one of which the files tell, and that was asked for before. It may be gone: git will say so. */
+  async #findBase(repository: KnownRepository, revision: string): Promise<GitObjectId> {
+    if (repository.commonDirectory !== null) {
+      const id = revision === 'HEAD' ? await headOf(repository) : GitObjectId.safeParse(revision).data;
+      if (id !== null && id !== undefined && knownCommits.has(id)) return id;
+    }
+    const commit = await this.#find(revision);
+    if (knownCommits.size >= KNOWN_COMMITS_MAX) knownCommits.clear();
+    knownCommits.add(commit);
+    return commit;
   }
 
   async #find(revision: string): Promise<GitObjectId> {
-    const commit = await findCommit(this.#source, this.#directory, revision, this.#deadline);
+    const commit = await this.#findCommit(revision);
     if (commit === null) throw new FailureError('invalid-revision', { revision });
     return commit;
+  }
+
+  #findCommit(revision: string): Promise<GitObjectId | null> {
+    return findCommit(this.#source, this.#directory, revision, this.#deadline);
   }
 
   /** In the copy of the index: as files that are to be added, without their content. */
@@ -161,6 +188,11 @@ class Comparing {
       ...more,
     });
   }
+}
+
+/** null where the files do not tell, or before the first commit. */
+async function headOf({ gitDirectory, commonDirectory }: KnownRepository): Promise<GitObjectId | null> {
+  return commonDirectory === null ? null : readHead(gitDirectory, commonDirectory);
 }
 
 function requireWorkingTree({ hasWorkingTree }: Repository): void {

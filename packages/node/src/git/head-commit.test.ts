@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readHeadCommit } from './head-commit.ts';
-import { Scratch } from './repository-for-test.ts';
+import { Scratch } from './scratch-for-test.ts';
 
 const NO_GIT = { environment: { PATH: '/nonexistent' } };
 

@@ -1,10 +1,9 @@
 // Where HEAD of a working tree is, told by its files: a launch must not wait for a process. Only what the files do not tell is
 // asked of git, for a moment.
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { FailureError, GitObjectId } from '@roost/protocol';
 import { Deadline, OVER } from '../deadline.ts';
+import { readText, textOf } from './read-text.ts';
 import { findCommit } from './repository.ts';
 import type { GitSource } from './run-git.ts';
 
@@ -16,6 +15,8 @@ const SMALL_BYTES_MAX = 8_192;
 const PACKED_BYTES_MAX = 8 * 1024 * 1024;
 /** References that name a reference, one after the other: as many as git itself follows. */
 const SYMBOLIC_MAX = 5;
+/** References that each worktree has of its own, in another place. */
+const OF_ONE_WORKTREE = /^refs\/(?:bisect|rewritten|worktree)\//;
 
 /** `root`: what holds `.git`. null when there is none, no commit yet, or no answer in time. Never throws. */
 export async function readHeadCommit(source: GitSource, root: string | null): Promise<GitObjectId | null> {
@@ -36,47 +37,38 @@ async function readOrAsk(source: GitSource, root: string, deadline: Deadline): P
   }
 }
 
-/** null when they do not tell. */
 async function readFiles(root: string): Promise<GitObjectId | null> {
   const gitDirectory = await findGitDirectory(join(root, '.git'));
-  const common = (await readText(join(gitDirectory, 'commondir'), SMALL_BYTES_MAX))?.trim();
+  const common = (await textOf(join(gitDirectory, 'commondir'), SMALL_BYTES_MAX))?.trim();
   const commonDirectory = common === undefined ? gitDirectory : resolve(gitDirectory, common);
-  let text = await readText(join(gitDirectory, 'HEAD'), SMALL_BYTES_MAX);
+  return readHead(gitDirectory, commonDirectory);
+}
+
+/** From the files of a working tree, and of all worktrees together; null when they do not tell. */
+export async function readHead(gitDirectory: string, commonDirectory: string): Promise<GitObjectId | null> {
+  let text = await textOf(join(gitDirectory, 'HEAD'), SMALL_BYTES_MAX);
   for (let depth = 0; depth <= SYMBOLIC_MAX && text !== null; depth++) {
     const id = GitObjectId.safeParse(text.trim());
     if (id.success) return id.data;
     const name = /^ref: (refs\/\S+)\s*$/.exec(text)?.[1];
-    if (name === undefined || name.split('/').includes('..')) return null;
+    if (name === undefined || name.split('/').includes('..') || OF_ONE_WORKTREE.test(name)) return null;
+    const loose = await readText(join(commonDirectory, name), SMALL_BYTES_MAX);
+    if (loose === 'unreadable') return null;
     text =
-      (await readText(join(commonDirectory, name), SMALL_BYTES_MAX)) ??
-      findPacked(await readText(join(commonDirectory, 'packed-refs'), PACKED_BYTES_MAX), name);
+      loose === 'absent'
+        ? findPacked(await textOf(join(commonDirectory, 'packed-refs'), PACKED_BYTES_MAX), name)
+        : loose.text;
   }
   return null;
 }
 
 /** A linked working tree and a submodule have a file there, which names it. */
 async function findGitDirectory(path: string): Promise<string> {
-  const named = /^gitdir: (.+)$/m.exec((await readText(path, SMALL_BYTES_MAX)) ?? '')?.[1];
+  const named = /^gitdir: (.+)$/m.exec((await textOf(path, SMALL_BYTES_MAX)) ?? '')?.[1];
   return named === undefined ? path : resolve(path, '..', named);
 }
 
 function findPacked(text: string | null, name: string): string | null {
   const end = text === null ? -1 : text.indexOf(` ${name}\n`);
   return text === null || end < 0 ? null : text.slice(text.lastIndexOf('\n', end) + 1, end);
-}
-
-/** null for what is no regular file of at most so many bytes. */
-async function readText(path: string, bytesMax: number): Promise<string | null> {
-  try {
-    // Without waiting: a pipe in its place must not hold the node.
-    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    try {
-      const facts = await file.stat();
-      return facts.isFile() && facts.size <= bytesMax ? await file.readFile('utf8') : null;
-    } finally {
-      await file.close();
-    }
-  } catch {
-    return null;
-  }
 }

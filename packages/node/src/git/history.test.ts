@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { GIT_SUBJECT_BYTES_MAX, GitCommit, RepositoryPath, type GitHistoryPage } from '@roost/protocol';
 import { failureOf } from '../node-for-test.ts';
 import { readGitHistory } from './history.ts';
-import { Scratch, SOON } from './repository-for-test.ts';
+import { Scratch, SOON } from './scratch-for-test.ts';
 
 const pageOf = (
   scratch: Scratch,

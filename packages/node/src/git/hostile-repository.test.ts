@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { readGitDiff } from './diff.ts';
 import { readGitHistory } from './history.ts';
 import { overridesOf } from './local-filters.ts';
-import { Scratch, SOON } from './repository-for-test.ts';
+import { Scratch, SOON } from './scratch-for-test.ts';
 import { readGitStatus } from './status.ts';
 
 const HOOKS = [

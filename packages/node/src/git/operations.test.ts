@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OFFERED_CAPABILITIES, SessionId, WorkspaceId } from '@roost/protocol';
 import type { Daemon } from '../daemon.ts';
 import { failureOf, startTestNode, TestClient, TestHome, waitFor } from '../node-for-test.ts';
-import { Scratch } from './repository-for-test.ts';
+import { Scratch } from './scratch-for-test.ts';
 
 describe('reading a repository', () => {
   let home: TestHome;

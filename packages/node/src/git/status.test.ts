@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GIT_STATUS_ENTRIES_MAX, type GitRepositoryStatus } from '@roost/protocol';
 import { Deadline } from '../deadline.ts';
-import { Scratch, SOON } from './repository-for-test.ts';
+import { Scratch, SOON } from './scratch-for-test.ts';
 import { readGitStatus } from './status.ts';
 
 const statusOf = async (scratch: Scratch, directory: string): Promise<GitRepositoryStatus> => {

@@ -11,10 +11,10 @@ import {
 } from '@roost/protocol';
 import type { Deadline } from '../deadline.ts';
 import { gitFailure } from './git-failure.ts';
-import { withoutLocalFilters } from './local-filters.ts';
+import { inRepository, type KnownRepository } from './known-repository.ts';
 import { parseStatus, type ParsedStatus } from './parse-status.ts';
-import { findCommit, findRepository, type Repository } from './repository.ts';
-import { runGit, type GitSetting, type GitSource } from './run-git.ts';
+import { findCommit } from './repository.ts';
+import { runGit, type GitSource } from './run-git.ts';
 
 /** Bytes of git's answer: more entries than are told, unless their paths are unusually long. */
 const STATUS_BYTES_MAX = 1024 * 1024;
@@ -26,7 +26,9 @@ export async function readGitStatus(
   deadline: Deadline,
 ): Promise<GitStatus> {
   try {
-    return await readStatus(source, directory, deadline);
+    return await inRepository(source, directory, deadline, (repository) =>
+      readStatus(source, repository, deadline),
+    );
   } catch (error) {
     if (!(error instanceof FailureError)) throw error;
     const { code } = error.failure;
@@ -39,35 +41,31 @@ export async function readGitStatus(
 
 async function readStatus(
   source: GitSource,
-  directory: string,
+  repository: KnownRepository,
   deadline: Deadline,
 ): Promise<GitRepositoryStatus> {
-  const [repository, settings] = await Promise.all([
-    findRepository(source, directory, deadline),
-    withoutLocalFilters(source, directory, deadline),
+  const { directory, gitDirectory, hasWorkingTree } = repository;
+  const [head, operation] = await Promise.all([
+    hasWorkingTree ? compare(source, repository, deadline) : readHead(source, directory, deadline),
+    findOperation(gitDirectory),
   ]);
-  const { hasWorkingTree } = repository;
-  const head = hasWorkingTree
-    ? await compare(source, repository, settings, deadline)
-    : await readHead(source, directory, deadline);
   const { isUntracked: _, ...told } = head;
   return {
     kind: 'repository',
     ...told,
-    operation: await findOperation(repository.gitDirectory),
+    operation,
     hasWorkingTree,
   };
 }
 
 async function compare(
   source: GitSource,
-  repository: Repository,
-  settings: readonly GitSetting[],
+  { directory, prefix, filters, environment }: KnownRepository,
   deadline: Deadline,
 ): Promise<ParsedStatus> {
   const run = async (untracked: 'normal' | 'all') => {
     const outcome = await runGit(source, {
-      directory: repository.directory,
+      directory,
       args: [
         // Copies too, whatever the configuration says of renames.
         '-c',
@@ -85,11 +83,12 @@ async function compare(
       effect: 'read',
       timeoutMs: deadline.remaining(),
       stdoutBytesMax: STATUS_BYTES_MAX,
-      settings,
+      settings: filters,
+      environment,
     });
     const isCut = outcome.stdout.length >= STATUS_BYTES_MAX;
     if (outcome.exitCode !== 0 && !(isCut && !outcome.timedOut)) throw gitFailure(outcome);
-    return parseStatus(outcome.stdout, repository.prefix, isCut);
+    return parseStatus(outcome.stdout, prefix, isCut);
   };
   const parsed = await run('normal');
   // Nothing of the workspace is tracked: one entry for all of it would have no name in it.

@@ -9,13 +9,13 @@ import { KeeperPool } from './keeper-pool.ts';
 let home: TestHome;
 let pool: KeeperPool;
 
-const makePool = async (connected: KeeperEvents['connected']) => {
+const makePool = (connected: KeeperEvents['connected']) => {
   const directory = join(home.path, 'keepers');
   mkdirSync(directory, { mode: 0o700 });
   const quiet = () => undefined;
   return new KeeperPool({
     directory,
-    script: await bundledKeeper(),
+    script: bundledKeeper,
     version: '0.0.0-test',
     keepersMax: 2,
     log: pino({ level: 'silent' }),
@@ -33,7 +33,7 @@ afterEach(async () => {
 
 it('gives up on a placement whose keepers are lost as soon as they have answered', async () => {
   let answered = 0;
-  pool = await makePool((link) => {
+  pool = makePool((link) => {
     answered += 1;
     link.close();
   });
@@ -43,7 +43,7 @@ it('gives up on a placement whose keepers are lost as soon as they have answered
 
 it('places on the first keeper that stays', async () => {
   let answered = 0;
-  pool = await makePool((link) => {
+  pool = makePool((link) => {
     answered += 1;
     if (answered < 3) link.close();
   });

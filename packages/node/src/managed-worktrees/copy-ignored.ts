@@ -1,8 +1,8 @@
 // Copies named ignored files of the source workspace (settings such as `.env`) into a new worktree. Only what git ignores on both
 // sides is copied, so a copy neither hides a change nor makes the worktree dirty. No link is followed at any component: every
 // directory is opened below the one before it, by descriptor where the system offers that.
-import { constants, type Dirent } from 'node:fs';
-import { mkdir, open, readdir, type FileHandle } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir, open, opendir, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   WORKTREE_COPY_BYTES_MAX,
@@ -90,24 +90,22 @@ async function measure(root: string, parts: readonly string[], plan: Plan, left:
     if (!facts.isDirectory()) throw new RefusedEntry('not-a-file');
     plan.directories.push(path);
     left.files -= 1;
-    for (const entry of await entriesOf(found, join(root, path))) {
+    // One after the other: a directory may hold more than memory does.
+    for await (const entry of await opendir(pathOf(found, join(root, path)))) {
       if (left.files < 0 || left.bytes < 0) return true;
       try {
         if (entry.isSymbolicLink()) throw new RefusedEntry('link');
         await measure(root, [...parts, entry.name], plan, left);
       } catch (error) {
-        // The rest of the directory is copied all the same.
+        // The rest of the directory is copied all the same; what is not counts, so that the looking has an end.
         plan.skipped ??= reasonOf(error);
+        left.files -= 1;
       }
     }
     return true;
   } finally {
     await found.close();
   }
-}
-
-function entriesOf(handle: FileHandle, path: string): Promise<Dirent[]> {
-  return readdir(pathOf(handle, path), { withFileTypes: true });
 }
 
 function* parentsOf(path: string): Generator<string> {

@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { addressOf, WorkspaceId } from '@roost/protocol';
+import { addressOf, WorkspaceId, type WorktreeLease } from '@roost/protocol';
 import { failureOf, TestClient, waitFor } from '../node-for-test.ts';
+import { openDatabase } from '../store/open-database.ts';
 import { hashTree } from '../worktrees/repository-for-test.ts';
 import { detailsOf, eachWithNode } from './managed-node-for-test.ts';
 
@@ -323,5 +325,54 @@ describe('many at once', () => {
     );
     expect([ports.length, distinct(ports)]).toEqual([140, 140]);
     expect(on.node.bench.repository.worktrees()).toHaveLength(21);
+  });
+});
+
+describe('a worktree on which something is still at work when the node starts', () => {
+  it('waits for that alone: others are made meanwhile, and it goes on when that has ended', async () => {
+    const { node } = on;
+    const { id } = await node.allocate();
+    await node.stop();
+    const database = openDatabase(join(node.home.path, 'node.db'));
+    database.run('UPDATE worktree_leases SET cleaning = 1 WHERE id = ?', id);
+    database.close();
+    const atWork = spawn('/bin/sh', ['-c', 'read -r _', join(node.bench.trees, id)]);
+    try {
+      await node.start();
+      const other = await node.allocate();
+      expect(other.state).toBe('ready');
+      expect((await node.bench.lease(node.client, id)).state).toBe('ready');
+      // A restart in between decides nothing.
+      await node.restart();
+      expect((await node.bench.lease(node.client, id)).state).toBe('ready');
+    } finally {
+      atWork.kill('SIGKILL');
+    }
+    await node.bench.until(node.client, id, 'removed');
+  });
+
+  it('is waited for by the request that it was made for', async () => {
+    const { node } = on;
+    const asked = node.bench.allocation();
+    const { id } = await node.client.call('worktree.allocate', asked);
+    await node.stop();
+    const database = openDatabase(join(node.home.path, 'node.db'));
+    database.run(`UPDATE worktree_leases SET state = 'allocating', head = NULL WHERE id = ?`, id);
+    database.close();
+    node.bench.repository.git(['worktree', 'remove', join(node.bench.trees, id)]);
+    const atWork = spawn('/bin/sh', ['-c', 'read -r _', join(node.bench.trees, id)]);
+    let again: Promise<WorktreeLease>;
+    try {
+      await node.start();
+      again = node.client.call('worktree.allocate', asked);
+      again.catch(() => undefined);
+      await node.client.call('worktree.leases', {});
+    } finally {
+      atWork.kill('SIGKILL');
+    }
+    // The start takes the first one away; its branch is another's by then, or gone with it.
+    const lease = await again;
+    expect(lease.state).toBe('ready');
+    expect(lease.id).not.toBe(id);
   });
 });

@@ -1,5 +1,6 @@
 // Managed worktrees as a whole: who asks for one, who works in one, when one goes. One work at a time on each lease; every work on any
-// waits until the start has held the rows against what is there. Work goes on when its caller is gone, and stops with the node.
+// waits until the start has held the rows against what is there, short of those on which something is still at work: these hold
+// their own lock. Work goes on when its caller is gone, and stops with the node.
 import {
   FailureError,
   type IdempotencyKey,
@@ -145,14 +146,16 @@ export class ManagedWorktrees {
   async #reconcileAll(): Promise<void> {
     for (const { id } of listLeases(this.#sql, false)) {
       if (this.#stopping.signal.aborted) return;
-      try {
-        await this.#locked(id, () => reconcileLease(this.#scene, id));
-      } catch (error) {
-        this.#scene.log.warn(
-          { leaseId: id, err: error },
-          'a worktree could not be held against what is there',
-        );
-      }
+      await new Promise<void>((goOn) => {
+        this.#locked(id, () => reconcileLease(this.#scene, id, goOn))
+          .catch((error: unknown) =>
+            this.#scene.log.warn(
+              { leaseId: id, err: error },
+              'a worktree could not be held against what is there',
+            ),
+          )
+          .finally(goOn);
+      });
     }
   }
 
@@ -195,10 +198,12 @@ export class ManagedWorktrees {
   ): Promise<LeaseRow> {
     const { idempotencyKey: key } = request;
     if (known !== null) {
-      return this.#locked(known.id, async () => {
-        const lease = requireLease(this.#sql, known.id);
-        return canBeHeld(lease.state) ? finishWorktree(this.#scene, lease) : lease;
+      const found = await this.#locked(known.id, async () => {
+        const lease = findLease(this.#sql, known.id);
+        return lease !== null && canBeHeld(lease.state) ? finishWorktree(this.#scene, lease) : lease;
       });
+      // The start may have taken it back meanwhile.
+      if (found !== null) return found;
     }
     const { lease, release } = await this.#reserve(request, { origin: 'allocate', key, digest });
     try {

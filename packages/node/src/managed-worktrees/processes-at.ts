@@ -3,16 +3,27 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { runCommand } from '../commands/run-command.ts';
 
-const POLL_MS = 100;
+/** Milliseconds between looks at all programs: ever longer, as whoever is still at it then takes long anyway. */
+const POLL_MS_FIRST = 100;
+const POLL_MS_MAX = 2_000;
 const LIST_MS = 10_000;
 const LIST_BYTES_MAX = 16 * 1024 * 1024;
 
-/** false: somebody is still at work there when the time (milliseconds) is over. */
-export async function quiet(target: string, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
+export interface QuietOptions {
+  /** Milliseconds. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Called when the first look found somebody. */
+  readonly waits: () => void;
+}
+
+/** false: somebody is still at work there when the time is over. */
+export async function quiet(target: string, { timeoutMs, signal, waits }: QuietOptions): Promise<boolean> {
   const until = performance.now() + timeoutMs;
-  while (await isNamed(target)) {
+  for (let pause = POLL_MS_FIRST; await isNamed(target); pause = Math.min(pause * 1.5, POLL_MS_MAX)) {
     if (performance.now() >= until || signal.aborted) return false;
-    await delay(POLL_MS);
+    waits();
+    await delay(Math.min(pause, until - performance.now()), undefined, { signal }).catch(() => undefined);
   }
   return true;
 }

@@ -12,16 +12,21 @@ import { quiet } from './processes-at.ts';
 import { endLeftCommands } from './run-commands.ts';
 import { LOOK_MS, type ManagedScene } from './scene.ts';
 
-/** Milliseconds that the start waits for what an earlier one left at work on a worktree. */
+/** Milliseconds that a worktree waits for what an earlier start left at work on it; others do not wait with it. */
 const QUIET_MS = 180_000;
 
-/** The caller holds the lease's lock. */
-export async function reconcileLease(scene: ManagedScene, leaseId: LeaseId): Promise<void> {
+/** The caller holds the lease's lock. `waits`: something is still at work on it, which may take long. */
+export async function reconcileLease(
+  scene: ManagedScene,
+  leaseId: LeaseId,
+  waits: () => void = () => undefined,
+): Promise<void> {
   const { store, log, signal } = scene;
   const lease = findLease(store.sql, leaseId);
   if (lease === null || lease.state === 'removed') return;
   const isCutOff = lease.state === 'allocating' || lease.cleaning === 1;
-  if (isCutOff && !(await hasEnded(scene, lease))) {
+  if (isCutOff && !(await hasEnded(scene, lease, waits))) {
+    if (signal.aborted) return;
     log.warn({ leaseId }, 'something is still at work on a worktree');
     act(scene, lease, { kind: 'doubt', failure: 'worktree-recovery-required' });
     return;
@@ -53,8 +58,10 @@ export async function reconcileLease(scene: ManagedScene, leaseId: LeaseId): Pro
   }
 }
 
-async function hasEnded({ signal }: ManagedScene, lease: LeaseRow): Promise<boolean> {
-  return (await endLeftCommands(lease)) && (await quiet(lease.target, QUIET_MS, signal));
+async function hasEnded({ signal }: ManagedScene, lease: LeaseRow, waits: () => void): Promise<boolean> {
+  return (
+    (await endLeftCommands(lease)) && (await quiet(lease.target, { timeoutMs: QUIET_MS, signal, waits }))
+  );
 }
 
 /** A making that was cut off in the middle of git's work left something that no session may see. */

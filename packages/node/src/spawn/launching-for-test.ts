@@ -120,7 +120,7 @@ export class LaunchBench {
     const lifecycle = new SessionLifecycle({ store, output, sessionsDirectory, log });
     const keepers = new KeeperPool({
       directory: join(home.path, 'keepers'),
-      script: await bundledKeeper(),
+      script: bundledKeeper,
       version: '0.0.0-test',
       keepersMax: 1,
       log,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WorkspaceId, type InspectedGit } from '@roost/protocol';
 import type { Daemon, DaemonOptions } from '../daemon.ts';
-import { Scratch } from '../git/repository-for-test.ts';
+import { Scratch } from '../git/scratch-for-test.ts';
 import { failureOf, startTestNode, TestClient, TestHome, waitFor } from '../node-for-test.ts';
 import { parseCommits } from './git-questions.ts';
 

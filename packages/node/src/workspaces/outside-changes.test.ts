@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EventBody, Workspace, WorkspaceId } from '@roost/protocol';
 import { Journal } from '../events/journal.ts';
-import { Scratch } from '../git/repository-for-test.ts';
+import { Scratch } from '../git/scratch-for-test.ts';
 import { waitFor } from '../node-for-test.ts';
 import { beginIncarnation } from '../node-identity.ts';
 import { openDatabase } from '../store/open-database.ts';

@@ -1,5 +1,5 @@
 // Where a worktree goes when nobody says: beside the main checkout, never in it, so that nothing of the repository sees it.
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rmdir } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { FailureError } from '@roost/protocol';
 import { systemErrorCode } from '../home/system-error.ts';
@@ -11,15 +11,17 @@ export function defaultTarget(mainRoot: string, branch: string): string {
 }
 
 /**
- * Makes the directory in which such worktrees lie, when it is not there.
+ * Makes the directory in which such worktrees lie, when it is not there. Answers how to take it away again when nothing came to be
+ * in it.
  * @throws FailureError: worktree-conflict; worktree-protected: the repository is that of a submodule, among git's own things.
  */
-export async function makeDefaultParent(target: string): Promise<void> {
+export async function makeDefaultParent(target: string): Promise<() => Promise<void>> {
   if (target.split(sep).includes('.git')) throw guarded('inside-git', target);
   try {
     await mkdir(dirname(target));
+    return () => rmdir(dirname(target)).catch(() => undefined);
   } catch (cause) {
-    if (systemErrorCode(cause) === 'EEXIST') return;
+    if (systemErrorCode(cause) === 'EEXIST') return () => Promise.resolve();
     throw new FailureError('worktree-conflict', { path: target, why: 'no-parent' }, { cause });
   }
 }

@@ -1,6 +1,6 @@
 // The worktrees of a repository through git itself: made only where nothing was, removed only when nothing is lost, never forced.
 // A branch is never deleted. Whoever calls holds the repository's lock; git's own checks stand behind these.
-import { realpath } from 'node:fs/promises';
+import { mkdir, realpath, rmdir } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { FailureError } from '@roost/protocol';
 import { Deadline } from '../deadline.ts';
@@ -16,6 +16,7 @@ import { parseLineList, parseNulList, type WorktreeEntry } from './worktree-list
 import {
   administrativeDirectory,
   canonicalTarget,
+  findAdministrativeDirectory,
   guarded,
   holdsSubmodules,
   isWithin,
@@ -40,6 +41,8 @@ export type WorktreeBranch =
 export interface AddOptions {
   /** Git's process has been started: what is there afterwards tells only once it is gone. */
   readonly started?: (pid: number) => void;
+  /** Repository's own directories of worktrees that gave way: the new one gets another name than these. */
+  readonly apartFrom?: readonly string[];
 }
 
 export interface RemoveOptions {
@@ -72,6 +75,11 @@ export class GitWorktrees {
           : null;
     if (entries === null) throw gitFailure(outcome);
     return entries;
+  }
+
+  /** @throws FailureError: invalid-request, git-*. */
+  requireBranchName(root: string, branch: string, deadline: Deadline): Promise<void> {
+    return requireBranchName(this.#git, root, branch, deadline);
   }
 
   /** Canonical path of what all worktrees of the repository share (usually `.git` of the main one). */
@@ -114,12 +122,15 @@ export class GitWorktrees {
     await requireBranchName(this.#git, root, name, within);
     const commit = await this.#commitFor(root, branch, before, within);
     const what = 'create' in branch ? ['--no-track', '-b', name, '--', path, commit] : ['--', path, name];
-    const outcome = await this.#git.change(
-      root,
-      ['-c', 'checkout.guess=false', 'worktree', 'add', '--quiet', '--no-guess-remote', ...what],
-      within,
-      options,
-    );
+    const giveNames = await holdNames(options.apartFrom ?? []);
+    const outcome = await this.#git
+      .change(
+        root,
+        ['-c', 'checkout.guess=false', 'worktree', 'add', '--quiet', '--no-guess-remote', ...what],
+        within,
+        options,
+      )
+      .finally(giveNames);
     // How it went is told by what is there, whatever git answered: a hook that failed leaves a whole worktree behind.
     const after = (await this.list(root, lookAgain())).find((entry) => entry.path === path);
     if (after === undefined) {
@@ -203,11 +214,11 @@ export class GitWorktrees {
   }
 
   /**
-   * Removes exactly that entry, whose directory is gone, and no other.
+   * Removes exactly that entry, whose directory is gone, and no other. Answers the repository's own directory that it had.
    * @throws FailureError: worktree-protected, worktree-locked, worktree-conflict (something is there), worktree-dirty
    * (repositories of submodules are kept in it), git-*.
    */
-  async forget(root: string, target: string, deadline: Deadline): Promise<void> {
+  async forget(root: string, target: string, deadline: Deadline): Promise<string | null> {
     const entry = await this.#requireListed(target, await this.list(root, deadline));
     if ((await presence(entry.path)) !== 'absent') {
       throw new FailureError('worktree-conflict', { path: entry.path, why: 'path-exists' });
@@ -215,9 +226,12 @@ export class GitWorktrees {
     if (await this.keepsSubmodules(root, entry.path, deadline)) {
       throw new FailureError('worktree-dirty', { path: entry.path, submodules: 1 });
     }
+    const common = await this.commonDirectory(root, deadline);
+    const directory = await findAdministrativeDirectory(entry.path, common);
     const outcome = await this.#git.change(root, ['worktree', 'remove', '--', entry.path], deadline);
     const left = (await this.list(root, lookAgain())).some(({ path }) => path === entry.path);
     if (left) throw gitFailure(outcome);
+    return directory;
   }
 
   /**
@@ -340,6 +354,17 @@ export class GitWorktrees {
 /** Milliseconds for the look at what a change left, even when its own time is over. */
 const LOOK_MS = 10_000;
 const lookAgain = () => Deadline.in(LOOK_MS);
+
+/**
+ * Keeps git from giving names anew: a worktree that was moved, not deleted, still names its directory in the repository, and would
+ * become a second way into the one that is made now. Left by a crash, an empty directory there means nothing to git.
+ */
+async function holdNames(directories: readonly string[]): Promise<() => Promise<void>> {
+  for (const directory of directories) await mkdir(directory, { recursive: true });
+  return async () => {
+    for (const directory of directories) await rmdir(directory).catch(() => undefined);
+  };
+}
 
 function isObjectId(text: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);

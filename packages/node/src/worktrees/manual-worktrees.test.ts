@@ -12,7 +12,7 @@ import {
 } from '@roost/protocol';
 import type { Daemon } from '../daemon.ts';
 import type { FaultHook } from '../fault-points.ts';
-import { startTestNode, TestClient, TestHome } from '../node-for-test.ts';
+import { startTestNode, TestClient, TestHome, waitFor } from '../node-for-test.ts';
 import { hashTree, TestRepository } from './repository-for-test.ts';
 
 let home: TestHome;
@@ -319,6 +319,16 @@ describe('a worktree that was deleted by hand', () => {
     expect(repository.worktrees().sort()).toEqual([repository.root, place('three'), place('two')].sort());
   });
 
+  it('gives way to one that is no second way into it, when it was moved instead', async () => {
+    renameSync(place('one'), place('moved'));
+    await create({ branch: 'other', targetRoot: place('one') });
+    expect(repository.try(['status'], place('moved'))).not.toBe(0);
+    expect(repository.git(['branch', '--show-current'], place('one'))).toBe('other');
+    expect(readFileSync(join(place('moved'), 'file.txt'), 'utf8')).toBe('one\n');
+    await remove(place('one'));
+    expect(repository.worktrees()).toEqual([repository.root, place('two')]);
+  });
+
   it('does not give way when it is locked', async () => {
     repository.git(['worktree', 'lock', '--reason', 'on a disk', place('one')]);
     rmSync(place('one'), { recursive: true });
@@ -328,6 +338,91 @@ describe('a worktree that was deleted by hand', () => {
     });
     expect((await refusal(remove(place('one')))).code).toBe('worktree-locked');
     expect(repository.worktrees()).toContain(place('one'));
+  });
+});
+
+describe('a hook of the repository', () => {
+  const hook = (...lines: string[]) =>
+    writeFileSync(join(repository.root, '.git/hooks/post-checkout'), ['#!/bin/sh', ...lines, ''].join('\n'), {
+      mode: 0o755,
+    });
+
+  it('that fails or hangs leaves nothing but the branch, and what is told tells that, and no word of the hook', async () => {
+    hook('echo words of the hook >&2', 'exit 3');
+    const failed = await refusal(create({ branch: 'one' }));
+    expect(failed).toMatchObject({ code: 'git-failed', details: { branch: 'one', undone: true } });
+    expect(JSON.stringify(failed)).not.toContain('words of the hook');
+    hook('exec sleep 60');
+    const hung = await refusal(create({ branch: 'two', deadlineMs: 1_500 }));
+    expect(hung.code).toBe('git-timed-out');
+    expect([repository.worktrees(), (await list()).recoveries]).toEqual([[repository.root], []]);
+    expect(existsSync(place('repo.worktrees'))).toBe(false);
+    rmSync(join(repository.root, '.git/hooks/post-checkout'));
+    expect((await create({ branch: 'one', adopt: true })).worktree.branch).toBe('one');
+  });
+
+  it('that fails when it has written something leaves that, and it can be removed once it is clean', async () => {
+    hook(`echo mine > made; echo mine > ${repository.root}/made`, 'exit 1');
+    const path = place('one');
+    const failed = await refusal(create({ branch: 'one', targetRoot: path }));
+    expect(failed).toMatchObject({ code: 'worktree-recovery-required', details: { path } });
+    expect((await list()).recoveries).toMatchObject([{ path, act: 'create', why: 'incomplete' }]);
+    expect((await refusal(remove(path))).code).toBe('worktree-dirty');
+    rmSync(join(path, 'made'));
+    await remove(path);
+    expect([existsSync(path), existsSync(join(repository.root, 'made'))]).toEqual([false, true]);
+  });
+
+  it('that keeps git at work keeps others from the repository no longer than they wait', async () => {
+    hook(`: > ${place('started')}`, `while [ ! -e ${place('go')} ]; do sleep 0.05; done`);
+    const making = create({ branch: 'one' });
+    await waitFor(() => existsSync(place('started')), 'git to run the hook');
+    const other = await refusal(create({ branch: 'two', deadlineMs: 2_000 }));
+    expect(other).toMatchObject({ code: 'worktree-changing', details: { workspaceId: 'source' } });
+    writeFileSync(place('go'), '');
+    await making;
+    expect((await create({ branch: 'two' })).workspace.id).toBe('two');
+  });
+});
+
+describe('what stands at the root of a workspace now', () => {
+  it('is told when it is another thing than the worktree that was registered, and is not touched', async () => {
+    const path = place('one');
+    await create({ branch: 'one', targetRoot: path });
+    const through = { sourceWorkspaceId: WorkspaceId.parse('one') };
+    const asked = () => [
+      client.call('worktree.list', { workspaceId: through.sourceWorkspaceId }),
+      client.call('worktree.create', { ...through, branch: 'two' }),
+      client.call('worktree.remove', { ...through, targetRoot: path }),
+    ];
+    const expectAll = async (expected: object) => {
+      for (const work of asked()) expect(await refusal(work)).toMatchObject(expected);
+    };
+    rmSync(path, { recursive: true });
+    await expectAll({ code: 'invalid-workspace-root', details: { root: path, workspaceId: 'one' } });
+    writeFileSync(path, 'theirs');
+    await expectAll({ code: 'invalid-workspace-root' });
+    rmSync(path);
+    repository.write('theirs', 'theirs', path);
+    await expectAll({ code: 'not-git-repository', details: { root: path, registeredAs: 'git' } });
+    // From elsewhere in the repository.
+    const replaced = { code: 'worktree-protected', details: { path, why: 'replaced' } };
+    expect(await refusal(remove(path))).toMatchObject(replaced);
+    expect(readFileSync(join(path, 'theirs'), 'utf8')).toBe('theirs');
+  });
+
+  it('is asked about no more when another removed it first', async () => {
+    const path = place('one');
+    await create({ branch: 'one', targetRoot: path });
+    const removal = { sourceWorkspaceId: WorkspaceId.parse('one'), targetRoot: path };
+    const both = await Promise.allSettled([
+      client.call('worktree.remove', removal),
+      client.call('worktree.remove', removal),
+    ]);
+    const refused = both.flatMap((one) => (one.status === 'rejected' ? [one.reason as FailureError] : []));
+    expect(refused.map(({ failure: { code, details } }) => [code, details?.why])).toEqual([
+      ['worktree-protected', 'not-listed'],
+    ]);
   });
 });
 

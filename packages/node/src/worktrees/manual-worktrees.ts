@@ -4,7 +4,7 @@
 import { FailureError, type Params, type Result, type Workspace } from '@roost/protocol';
 import { processStart } from '@roost/keeper/processes';
 import type { KeyedLocks } from '../control/keyed-locks.ts';
-import { Deadline } from '../deadline.ts';
+import { Deadline, OVER } from '../deadline.ts';
 import type { FaultHook } from '../fault-points.ts';
 import type { Log } from '../log.ts';
 import { listSessions, type SessionRow } from '../sessions/session-table.ts';
@@ -20,6 +20,7 @@ import {
 import { defaultTarget, makeDefaultParent } from './default-target.ts';
 import type { GitWorktrees, WorktreeBranch, WorktreeEntry } from './git-worktrees.ts';
 import { deleteIntent, findIntentAt, insertIntent, noteProcess, type IntentRow } from './intent-table.ts';
+import { repositoryOf } from './repository-of.ts';
 import type { Reservations } from './reservations.ts';
 import type { ManagedClaims, ServiceModes } from './service-mode.ts';
 import type { Settling } from './settling.ts';
@@ -60,8 +61,9 @@ export class ManualWorktrees {
     claims.requireUnclaimed({ workspaceId: asked.workspaceId, root: asked.targetRoot });
     const source = this.#source(asked.sourceWorkspaceId);
     const deadline = Deadline.in(asked.deadlineMs);
-    return this.#inRepository(source, deadline, async ({ common, main }) => {
-      const target = await this.#target(main, asked);
+    return this.#inRepository(source, { act: 'create', deadline }, async ({ common, main }) => {
+      await this.#scene.worktrees.requireBranchName(main, asked.branch, deadline);
+      const { target, takeParentAway } = await this.#target(main, asked);
       const give = this.#scene.reservations.take(target);
       try {
         await this.#requireSettled(target);
@@ -70,7 +72,7 @@ export class ManualWorktrees {
         // The workspace of a worktree that was deleted by hand goes on with the new one.
         const isSame = asked.workspaceId === undefined || asked.workspaceId === stale?.id;
         if (stale === null || !isSame) requireRegistrable(store.sql, target, asked.workspaceId);
-        const recoveryRefs = await this.#giveWay(main, target, asked, deadline);
+        const { recoveryRefs, apartFrom } = await this.#giveWay(main, target, asked, deadline);
         const branch = await this.#branch(source, asked, deadline);
         const intent = store.transact(({ sql }) =>
           insertIntent(sql, {
@@ -84,8 +86,11 @@ export class ManualWorktrees {
             head: 'create' in branch ? branch.commit : null,
           }),
         );
-        const { entry, workspace } = await this.#make(intent, branch, deadline);
+        const { entry, workspace } = await this.#make(intent, branch, { deadline, apartFrom });
         return { worktree: worktreeView(store.sql, entry, [], null), workspace, recoveryRefs };
+      } catch (error) {
+        await takeParentAway();
+        throw error;
       } finally {
         give();
       }
@@ -95,11 +100,11 @@ export class ManualWorktrees {
   /** @throws FailureError, see `worktree.remove`. */
   async remove(asked: Params<'worktree.remove'>): Promise<Result<'worktree.remove'>> {
     const { store, worktrees, modes, claims } = this.#scene;
-    modes.requireManual(asked.sourceWorkspaceId);
+    modes.requireManual(asked.sourceWorkspaceId, 'remove');
     claims.requireUnclaimed({ workspaceId: asked.sourceWorkspaceId, root: asked.targetRoot });
     const source = this.#source(asked.sourceWorkspaceId);
     const deadline = Deadline.in(REMOVE_MS);
-    return this.#inRepository(source, deadline, async ({ common, main }) => {
+    return this.#inRepository(source, { act: 'remove', deadline }, async ({ common, main }) => {
       const target = (await canonicalTarget(asked.targetRoot)) ?? asked.targetRoot;
       claims.requireUnclaimed({ root: target });
       const give = this.#scene.reservations.take(target);
@@ -155,13 +160,14 @@ export class ManualWorktrees {
   async #make(
     intent: IntentRow,
     branch: WorktreeBranch,
-    deadline: Deadline,
+    { deadline, apartFrom }: { readonly deadline: Deadline; readonly apartFrom: readonly string[] },
   ): Promise<{ entry: WorktreeEntry; workspace: Workspace }> {
     const { store, worktrees, settling, faults } = this.#scene;
     await faults('worktree-create:intended');
     try {
       const entry = await worktrees.add(intent.source_root, intent.target_root, branch, deadline, {
         started: this.#noting(intent),
+        apartFrom,
       });
       await faults('worktree-create:added');
       const location = await locate(entry.path);
@@ -174,8 +180,17 @@ export class ManualWorktrees {
       return { entry, workspace };
     } catch (error) {
       await settling.settle(intent, 'undo');
-      throw error;
+      throw this.#afterUndo(intent, error);
     }
+  }
+
+  /** What went wrong, when nothing of it is left; before, it was told that something is. */
+  #afterUndo({ target_root: target, branch }: IntentRow, error: unknown): unknown {
+    const isHalfway = error instanceof FailureError && error.failure.code === 'worktree-recovery-required';
+    if (!isHalfway || findIntentAt(this.#scene.store.sql, target) !== null) return error;
+    const { cause } = error;
+    const code = cause instanceof FailureError ? cause.failure.code : 'git-failed';
+    return new FailureError(code, { ...(branch === null ? {} : { branch }), undone: true }, { cause: error });
   }
 
   #source(workspaceId: string): Workspace {
@@ -190,31 +205,41 @@ export class ManualWorktrees {
    */
   async #inRepository<T>(
     source: Workspace,
-    deadline: Deadline,
-    act: (repository: { readonly common: string; readonly main: string }) => Promise<T>,
+    { act, deadline }: { readonly act: 'create' | 'remove'; readonly deadline: Deadline },
+    work: (repository: { readonly common: string; readonly main: string }) => Promise<T>,
   ): Promise<T> {
     const { store, worktrees, repositories, modes } = this.#scene;
-    const common = await worktrees.commonDirectory(source.root, deadline);
-    const release = await repositories.acquire([repositoryLock(common)]);
+    const common = await repositoryOf(worktrees, source, deadline);
+    const acquiring = repositories.acquire([repositoryLock(common)]);
+    const release = await deadline.race(acquiring);
+    if (release === OVER) {
+      void acquiring.then((giveBack) => giveBack());
+      throw new FailureError('worktree-changing', { workspaceId: source.id });
+    }
     try {
-      if (deadline.hasPassed()) throw new FailureError('git-timed-out');
-      const main = (await worktrees.list(source.root, deadline))[0]?.path;
+      // Whoever was before us may have removed the worktree through which we were asked.
+      const isThere = (await presence(source.root)) === 'directory';
+      const main = (await worktrees.list(isThere ? source.root : common, deadline))[0]?.path;
       if (main === undefined) throw new FailureError('not-git-repository');
       const above = findWorkspaceAt(store.sql, main);
-      if (above !== null) modes.requireManual(above.id);
-      return await act({ common, main });
+      if (above !== null) modes.requireManual(above.id, act);
+      return await work({ common, main });
     } finally {
       release();
     }
   }
 
-  async #target(main: string, { targetRoot, branch }: Params<'worktree.create'>): Promise<string> {
+  async #target(
+    main: string,
+    { targetRoot, branch }: Params<'worktree.create'>,
+  ): Promise<{ target: string; takeParentAway: () => Promise<void> }> {
     const target = targetRoot ?? defaultTarget(main, branch);
-    if (targetRoot === undefined) await makeDefaultParent(target);
+    const takeParentAway =
+      targetRoot === undefined ? await makeDefaultParent(target) : () => Promise.resolve();
     const path = await canonicalTarget(target);
     if (path === null) throw new FailureError('worktree-conflict', { path: target, why: 'no-parent' });
     this.#scene.claims.requireUnclaimed({ root: path });
-    return path;
+    return { target: path, takeParentAway };
   }
 
   async #branch(
@@ -239,18 +264,20 @@ export class ManualWorktrees {
     target: string,
     { branch, adopt }: Params<'worktree.create'>,
     deadline: Deadline,
-  ): Promise<string[]> {
+  ): Promise<{ recoveryRefs: string[]; apartFrom: string[] }> {
     const { worktrees } = this.#scene;
-    const refs: string[] = [];
+    const recoveryRefs: string[] = [];
+    const apartFrom: string[] = [];
     for (const entry of await worktrees.list(main, deadline)) {
       const stands = entry.path === target || (adopt && entry.branch === branch);
       if (entry.isMain || !stands || (await presence(entry.path)) !== 'absent') continue;
       if ((await canonicalTarget(entry.path)) !== entry.path) continue;
       if (await worktrees.keepsSubmodules(main, entry.path, deadline)) continue;
-      refs.push(...(await worktrees.keepCommits(main, entry, deadline)));
-      await worktrees.forget(main, entry.path, deadline);
+      recoveryRefs.push(...(await worktrees.keepCommits(main, entry, deadline)));
+      const directory = await worktrees.forget(main, entry.path, deadline);
+      if (directory !== null) apartFrom.push(directory);
     }
-    return refs;
+    return { recoveryRefs, apartFrom };
   }
 
   /** The entry of a worktree whose directory was deleted by hand; null when it is there, or git knows of none. */

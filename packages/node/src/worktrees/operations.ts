@@ -7,6 +7,7 @@ import { findWorkspace } from '../workspaces/workspaces.ts';
 import type { WorktreeEntry } from './git-worktrees.ts';
 import { listIntents, recoveryView } from './intent-table.ts';
 import { ManualWorktrees, type ManualScene } from './manual-worktrees.ts';
+import { repositoryOf } from './repository-of.ts';
 import { worktreeViews } from './worktree-view.ts';
 
 export interface WorktreeScene extends ManualScene {
@@ -29,7 +30,7 @@ export function worktreeOperations(scene: WorktreeScene): Pick<Handlers, Worktre
         const workspace = findWorkspace(store.sql, workspaceId);
         if (workspace === null) throw new FailureError('unknown-workspace', { workspaceId });
         const deadline = Deadline.in(LIST_MS);
-        const common = await worktrees.commonDirectory(workspace.root, deadline);
+        const common = await repositoryOf(worktrees, workspace, deadline);
         const entries = await worktrees.list(workspace.root, deadline);
         const dirty = withChanges ? await changes(scene, entries, deadline) : new Map<WorktreeEntry, null>();
         const intents = listIntents(store.sql).filter((row) => row.common_directory === common);

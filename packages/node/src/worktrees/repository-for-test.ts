@@ -2,6 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  appendFileSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -14,6 +15,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
+const CONFIG = '[user]\n\tname = Test\n\temail = test@localhost\n[commit]\n\tgpgsign = false\n';
 
 export class TestRepository {
   /** Canonical; holds everything else. */
@@ -28,12 +31,11 @@ export class TestRepository {
     mkdirSync(this.home);
     mkdirSync(this.root);
     this.git(['init', '--quiet', '--initial-branch=main']);
-    this.git(['config', 'user.name', 'Test']);
-    this.git(['config', 'user.email', 'test@localhost']);
-    this.git(['config', 'commit.gpgsign', 'false']);
+    appendFileSync(join(this.root, '.git', 'config'), CONFIG);
     this.write('file.txt', 'one\n');
     this.write('.gitignore', 'ignored/\n*.secret\n');
-    this.commit('first');
+    this.git(['add', '--all']);
+    this.git(['commit', '--quiet', '-m', 'first']);
   }
 
   get environment(): Record<string, string | undefined> {

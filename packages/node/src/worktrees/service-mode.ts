@@ -20,7 +20,7 @@ export const NO_CLAIMS: ManagedClaims = {
 };
 
 export class ServiceModes {
-  readonly #configured: Config['worktrees'];
+  readonly #configured: Readonly<Record<string, WorktreeServiceMode | undefined>>;
   readonly #claims: ManagedClaims;
 
   constructor(configured: Config['worktrees'], claims: ManagedClaims) {
@@ -29,13 +29,18 @@ export class ServiceModes {
   }
 
   of(workspaceId: string): WorktreeServiceMode {
-    const configured: Readonly<Record<string, WorktreeServiceMode | undefined>> = this.#configured;
-    return configured[workspaceId] ?? (this.#claims.isManagedSource(workspaceId) ? 'managed' : 'manual');
+    return (
+      this.#configured[workspaceId] ?? (this.#claims.isManagedSource(workspaceId) ? 'managed' : 'manual')
+    );
   }
 
-  /** @throws FailureError: worktree-service-mode. */
-  requireManual(workspaceId: string): void {
-    const mode = this.of(workspaceId);
+  /**
+   * A profile says how worktrees are made. How those end that are none of its own (older ones, one that was kept) only the
+   * configuration says; its own are claimed.
+   * @throws FailureError: worktree-service-mode.
+   */
+  requireManual(workspaceId: string, act: 'create' | 'remove' = 'create'): void {
+    const mode = act === 'create' ? this.of(workspaceId) : (this.#configured[workspaceId] ?? 'manual');
     if (mode !== 'manual') throw new FailureError('worktree-service-mode', { workspaceId, mode });
   }
 }

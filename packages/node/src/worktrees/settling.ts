@@ -1,9 +1,11 @@
 // Brings what was begun with a worktree to its end: after a failure, and at the start of the node for what a crash cut off. Acts on
 // what is there and on nothing else; what evidence cannot decide is kept, and shown to whoever asks for the worktrees.
-import { processStart } from '@roost/keeper/processes';
+import { endProcesses, processStart, readProcessTable } from '@roost/keeper/processes';
+import { FailureError, type FailureCode } from '@roost/protocol';
 import type { KeyedLocks } from '../control/keyed-locks.ts';
 import { Deadline } from '../deadline.ts';
 import type { FaultHook } from '../fault-points.ts';
+import { CHANGE_MS } from '../git/git-calls.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import { locate } from '../workspaces/locate.ts';
@@ -23,12 +25,19 @@ interface SettlingScene {
   readonly repositories: KeyedLocks;
   readonly faults: FaultHook;
   readonly log: Log;
+  /** Milliseconds that a git goes on which an earlier start left at work: a hook that hangs would hold its repository for ever. */
+  readonly leftGitMs?: number;
 }
 
 /** Milliseconds for the questions and small repairs of one of them. */
 const SETTLE_MS = 60_000;
 /** Milliseconds between looks at a git that still runs. */
 const WAIT_MS = 250;
+/** Milliseconds that a git of which the time is over has to undo what it made halfway. */
+const GIT_GRACE_MS = 5_000;
+
+/** What speaks against taking a whole worktree away again. */
+const STAYS: ReadonlySet<FailureCode> = new Set(['worktree-dirty', 'worktree-locked', 'worktree-protected']);
 
 export class Settling {
   readonly #scene: SettlingScene;
@@ -93,13 +102,27 @@ export class Settling {
     const give = reservations.take(intent.target_root);
     const release = await repositories.acquire([repositoryLock(intent.common_directory)]);
     try {
-      while (isRunning(intent) && !this.#closing.signal.aborted) await pause(this.#closing.signal);
+      await this.#gitEnds(intent);
       if (this.#closing.signal.aborted) return;
       await this.settle(intent, 'finish');
     } finally {
       release();
       give();
     }
+  }
+
+  /** In its own time, else in ours, with everything that it started. */
+  async #gitEnds(intent: IntentRow): Promise<void> {
+    const { log, leftGitMs = CHANGE_MS } = this.#scene;
+    const { signal } = this.#closing;
+    const deadline = Deadline.in(leftGitMs);
+    while (isRunning(intent) && !signal.aborted && !deadline.hasPassed()) await pause(signal);
+    const { pid } = intent;
+    if (pid === null || !isRunning(intent) || signal.aborted) return;
+    log.warn({ worktree: intent.target_root, pid }, 'a git that an earlier start left at work is ended');
+    // It leads a group of its own.
+    const find = () => [...readProcessTable().values()].filter(({ groupId }) => groupId === pid);
+    await endProcesses({ find, graceMs: GIT_GRACE_MS, politeSignals: ['SIGTERM'] });
   }
 
   async #look(intent: IntentRow): Promise<{ plan: Settlement; entry: WorktreeEntry | null }> {
@@ -145,10 +168,8 @@ export class Settling {
         }
         return false;
       case 'register':
-        if (wish === 'undo') {
-          await worktrees.remove(intent.source_root, intent.target_root, deadline);
-          deleteIntent(store.sql, intent.id);
-        } else await this.#register(intent);
+        if (wish === 'undo') await this.#takeAway(intent, deadline);
+        else await this.#register(intent);
         return true;
       case 'restore':
         if (entry !== null) await worktrees.restore(intent.source_root, entry, deadline);
@@ -157,6 +178,18 @@ export class Settling {
       case 'keep':
         noteProblem(store.sql, intent.id, plan.why);
         return true;
+    }
+  }
+
+  async #takeAway(intent: IntentRow, deadline: Deadline): Promise<void> {
+    const { store, worktrees } = this.#scene;
+    try {
+      await worktrees.remove(intent.source_root, intent.target_root, deadline);
+      deleteIntent(store.sql, intent.id);
+    } catch (error) {
+      // A hook may have written into it, or locked it.
+      if (!(error instanceof FailureError) || !STAYS.has(error.failure.code)) throw error;
+      noteProblem(store.sql, intent.id, 'incomplete');
     }
   }
 

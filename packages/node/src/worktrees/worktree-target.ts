@@ -60,8 +60,8 @@ export async function requireRemovable(
   home: string | null,
 ): Promise<void> {
   const { path } = entry;
-  if (entry.isMain) throw guarded('main-worktree', path);
   if (entry.isBare) throw guarded('bare-repository', path);
+  if (entry.isMain) throw guarded('main-worktree', path);
   const main = all.find(({ isMain }) => isMain)?.path;
   const dangerous = path === sep || (main !== undefined && isWithin(main, path));
   if (dangerous || (home !== null && (await liesIn(home, path)))) throw guarded('holds-more', path);

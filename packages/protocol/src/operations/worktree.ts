@@ -9,7 +9,7 @@ import { Workspace } from '../workspace.ts';
 import { REPOSITORY_FAILURES } from './git.ts';
 
 /** What any question to git about a workspace can end with. */
-const WORKSPACE_FAILURES = ['unknown-workspace', ...REPOSITORY_FAILURES] as const;
+const WORKSPACE_FAILURES = ['unknown-workspace', 'invalid-workspace-root', ...REPOSITORY_FAILURES] as const;
 
 export const worktreeList = operation({
   name: 'worktree.list',
@@ -71,7 +71,6 @@ export const worktreeCreate = operation({
     'worktree-recovery-required',
     'branch-exists',
     'invalid-revision',
-    'invalid-workspace-root',
     'duplicate-workspace-id',
     'duplicate-workspace-root',
     'session-record-conflict',

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { CommandContext } from '../../command-context.ts';
 import { readWorkspaceId } from '../../operands.ts';
+import { BY_HAND_MS } from './managed.ts';
 import { sourceWorkspace } from './source-workspace.ts';
 
 interface AddOptions {
@@ -28,14 +29,18 @@ export function defineAdd(command: Command, context: CommandContext): void {
     .action(async (branch: string, options: AddOptions) => {
       const { base, path, adopt = false, id } = options;
       const connection = await context.node();
-      const made = await connection.request('worktree.create', {
-        sourceWorkspaceId: await sourceWorkspace(context, options.workspace),
-        branch,
-        adopt,
-        ...(base === undefined ? {} : { base }),
-        ...(path === undefined ? {} : { targetRoot: resolve(context.terminal.directory, path) }),
-        ...(id === undefined ? {} : { workspaceId: readWorkspaceId(id) }),
-      });
+      const made = await connection.request(
+        'worktree.create',
+        {
+          sourceWorkspaceId: await sourceWorkspace(context, options.workspace),
+          branch,
+          adopt,
+          ...(base === undefined ? {} : { base }),
+          ...(path === undefined ? {} : { targetRoot: resolve(context.terminal.directory, path) }),
+          ...(id === undefined ? {} : { workspaceId: readWorkspaceId(id) }),
+        },
+        { timeoutMs: BY_HAND_MS },
+      );
       if (options.json === true) {
         context.printJson(made);
         return;

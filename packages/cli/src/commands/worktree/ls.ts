@@ -62,7 +62,7 @@ function stateOf(worktree: Listed['worktrees'][number]): string {
 
 const WHY: Readonly<Record<Listed['recoveries'][number]['why'], string>> = {
   running: 'git has not ended yet',
-  incomplete: 'it stands there in part',
+  incomplete: 'it stands there, but not as it should',
   foreign: 'something else stands there',
   unknown: 'it could not be looked at; the node log tells why',
 };

@@ -1,10 +1,12 @@
 /** `roost worktree profiles`, `leases`, `resolve`: worktrees that the node makes, owns and takes away. */
 import type { Command } from 'commander';
+import type { NodeConnection } from '@roost/client';
 import {
   LeaseChoice,
   LeaseId,
   WORKTREE_COMMANDS_MAX,
   WORKTREE_COMMAND_MS_MAX,
+  WORKTREE_DEADLINE_MS_MAX,
   type CommandReceipt,
   type LeaseEvidence,
   type WorktreeLease,
@@ -18,6 +20,8 @@ import { UsageError } from '../../usage-error.ts';
 
 /** Milliseconds that making or removing one may take: all commands of its profile, and git. */
 export const MANAGED_MS = WORKTREE_COMMANDS_MAX * WORKTREE_COMMAND_MS_MAX + 600_000;
+/** Milliseconds that one by hand may take: git, and looking at what it left when it failed. */
+export const BY_HAND_MS = WORKTREE_DEADLINE_MS_MAX + 90_000;
 
 const PROFILE_COLUMNS: readonly Column[] = [
   { title: 'ID' },
@@ -102,13 +106,13 @@ export function defineResolve(command: Command, context: CommandContext): void {
   command
     .command('resolve')
     .description('show what is known of a managed worktree, and decide about it')
-    .argument('<lease>', 'its lease, wt-...')
+    .argument('<lease>', 'its lease, wt-..., or its branch')
     .argument('[choice]', `one of those that are offered: ${LeaseChoice.options.join(', ')}`)
     .option('--json', 'print one JSON document')
     .action(async (named: string, asked: string | undefined, options: { json?: boolean }) => {
-      const leaseId = readLease(named);
       const choice = asked === undefined ? undefined : readChoice(asked);
       const connection = await context.node();
+      const leaseId = await readLease(connection, named);
       const evidence = await connection.request('worktree.evidence', { leaseId });
       if (choice === undefined) {
         if (options.json === true) context.printJson(evidence);
@@ -182,10 +186,20 @@ function describeHolders({ holders: { sessions, records } }: WorktreeLease): str
     .join(', ');
 }
 
-function readLease(text: string): LeaseId {
-  const parsed = LeaseId.safeParse(text);
+/** A lease, else the only managed worktree of a branch. @throws UsageError. */
+async function readLease(connection: NodeConnection, named: string): Promise<LeaseId> {
+  const parsed = LeaseId.safeParse(named);
   if (parsed.success) return parsed.data;
-  throw new UsageError(`'${text}' is no lease; roost worktree leases   lists them`);
+  const { leases } = await connection.request('worktree.leases', {});
+  const [lease, ...more] = leases.filter(({ branch }) => branch === named);
+  if (lease === undefined) {
+    throw new UsageError(
+      `'${named}' is no lease, nor the branch of a managed worktree; roost worktree leases   lists them`,
+    );
+  }
+  if (more.length === 0) return lease.id;
+  const all = [lease, ...more].map(({ id, sourceWorkspaceId }) => `${id} (${sourceWorkspaceId})`);
+  throw new UsageError(`'${named}' is the branch of more than one: ${all.join(', ')}`);
 }
 
 function readChoice(text: string): LeaseChoice {

@@ -1,11 +1,10 @@
 /** `roost worktree rm`: removes a worktree from which nothing is lost; its branch stays. */
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import type { NodeConnection } from '@roost/client';
 import { LeaseId } from '@roost/protocol';
 import type { CommandContext } from '../../command-context.ts';
-import { UsageError } from '../../usage-error.ts';
-import { MANAGED_MS, printEnd } from './managed.ts';
+import { BY_HAND_MS, MANAGED_MS, printEnd } from './managed.ts';
+import { findNamedWorktree } from './named-worktree.ts';
 import { sourceWorkspace } from './source-workspace.ts';
 
 interface RmOptions {
@@ -18,40 +17,41 @@ export function defineRm(command: Command, context: CommandContext): void {
   command
     .command('rm')
     .description('remove a worktree that holds nothing of its own; its branch stays')
-    .argument('<worktree>', 'its directory, the id of its workspace, or the lease of a managed one')
+    .argument(
+      '<worktree>',
+      'its directory, its branch, the id of its workspace, or the lease of a managed one',
+    )
     .option('--discard-ignored', 'delete ignored files with it')
-    .option('--workspace <workspace>', 'of which repository (default: that of the worktree)')
+    .option(
+      '--workspace <workspace>',
+      'of which repository (default: the one around here, or that of the worktree)',
+    )
     .option('--json', 'print one JSON document')
     .action(async (named: string, options: RmOptions) => {
       const connection = await context.node();
-      const managed = LeaseId.safeParse(named);
-      if (managed.success) {
-        const lease = await connection.request(
-          'worktree.cleanup',
-          { leaseId: managed.data },
-          { timeoutMs: MANAGED_MS },
-        );
-        if (options.json === true) context.printJson(lease);
-        else printEnd(context, lease);
+      const { leases } = await connection.request('worktree.leases', {});
+      const liveLease = (id: string | null) => leases.find((one) => one.id === id)?.id ?? null;
+      const called = LeaseId.safeParse(named);
+      if (called.success && (liveLease(named) !== null || !(await isWorkspace(connection, named)))) {
+        await endManaged(context, called.data, options);
         return;
       }
-      const { workspaces } = await connection.request('workspace.list', {});
-      const directory = resolve(context.terminal.directory, named);
-      const at = workspaces.find(({ root }) => root === directory);
-      const called = workspaces.find(({ id }) => id === named);
-      if (called !== undefined && called.root !== directory && existsSync(directory)) {
-        throw new UsageError(
-          `${named} is a directory here and the id of ${called.root}: give the path of the one to remove, such as ./${named}`,
-        );
+      // One that was kept goes by hand, whatever its workspace is called.
+      const place = await findNamedWorktree(context, named, options.workspace);
+      const managed = liveLease(place.workspaceId);
+      if (managed !== null) {
+        await endManaged(context, managed, options);
+        return;
       }
-      const workspace = at ?? called;
-      // Through its own workspace, as long as it is there to be asked about.
-      const around = workspace !== undefined && existsSync(workspace.root) ? workspace.id : undefined;
-      const gone = await connection.request('worktree.remove', {
-        sourceWorkspaceId: await sourceWorkspace(context, options.workspace, around),
-        targetRoot: workspace?.root ?? directory,
-        discardIgnored: options.discardIgnored === true,
-      });
+      const gone = await connection.request(
+        'worktree.remove',
+        {
+          sourceWorkspaceId: await sourceWorkspace(context, options.workspace, place.listedBy),
+          targetRoot: place.path,
+          discardIgnored: options.discardIgnored === true,
+        },
+        { timeoutMs: BY_HAND_MS },
+      );
       if (options.json === true) {
         context.printJson(gone);
         return;
@@ -59,4 +59,16 @@ export function defineRm(command: Command, context: CommandContext): void {
       context.print(`removed ${gone.targetRoot}`);
       for (const ref of gone.recoveryRefs) context.print(`kept its commits: ${ref}`);
     });
+}
+
+async function endManaged(context: CommandContext, leaseId: LeaseId, options: RmOptions): Promise<void> {
+  const connection = await context.node();
+  const lease = await connection.request('worktree.cleanup', { leaseId }, { timeoutMs: MANAGED_MS });
+  if (options.json === true) context.printJson(lease);
+  else printEnd(context, lease);
+}
+
+async function isWorkspace(connection: NodeConnection, named: string): Promise<boolean> {
+  const { workspaces } = await connection.request('workspace.list', {});
+  return workspaces.some(({ id }) => id === named);
 }

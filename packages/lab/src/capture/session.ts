@@ -1,0 +1,203 @@
+// One turn with a permission on a terminal, with hooks installed: the payloads that the hooks got, and the files of the session
+// that stay behind.
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { HOMES, trustFolder } from '../real-cli/homes.ts';
+import { passFirstRunScreens } from '../real-cli/first-run-screens.ts';
+import type { RealCli } from '../real-cli/install.ts';
+import type { TerminalCliName } from '../real-cli/versions.ts';
+import { commonEnvironment } from './common-environment.ts';
+import { DIALECTS } from './dialects.ts';
+import type { CapturedFiles } from './fixtures.ts';
+import { Normaliser } from './normalise.ts';
+import { makeScratch, removeScratch } from './scratch.ts';
+import { startScriptedModel } from './scripted-model.ts';
+import { Stage } from './stage.ts';
+import { streamTurns } from './stream-scripts.ts';
+
+interface HookSetup {
+  /** Installs a command for every event; gives the arguments it takes besides. */
+  install: (command: string, home: string) => Promise<readonly string[]>;
+}
+
+const byEvent = (events: readonly string[], command: string, matcher?: string): Record<string, unknown> =>
+  Object.fromEntries(
+    events.map((event) => [
+      event,
+      [{ ...(matcher === undefined ? {} : { matcher }), hooks: [{ type: 'command', command }] }],
+    ]),
+  );
+
+async function addToSettings(file: string, added: Record<string, unknown>): Promise<void> {
+  const settings = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
+  await writeFile(file, JSON.stringify({ ...settings, ...added }));
+}
+
+const CLAUDE_EVENTS = [
+  'SessionStart',
+  'UserPromptSubmit',
+  'PreToolUse',
+  'PermissionRequest',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'Notification',
+  'Stop',
+  'StopFailure',
+  'SubagentStart',
+  'SubagentStop',
+  'PreCompact',
+  'SessionEnd',
+];
+const CODEX_EVENTS = [
+  'SessionStart',
+  'UserPromptSubmit',
+  'PreToolUse',
+  'PermissionRequest',
+  'PostToolUse',
+  'Stop',
+];
+const GEMINI_EVENTS = [
+  'SessionStart',
+  'BeforeAgent',
+  'BeforeModel',
+  'AfterModel',
+  'BeforeTool',
+  'AfterTool',
+  'AfterAgent',
+  'PreCompress',
+  'Notification',
+  'SessionEnd',
+];
+
+const HOOKS: Readonly<Partial<Record<TerminalCliName, HookSetup>>> = {
+  claude: {
+    install: (command) =>
+      Promise.resolve(['--settings', JSON.stringify({ hooks: byEvent(CLAUDE_EVENTS, command) })]),
+  },
+  codex: {
+    install: async (command, home) => {
+      await writeFile(
+        join(home, '.codex', 'hooks.json'),
+        JSON.stringify({ hooks: byEvent(CODEX_EVENTS, command) }),
+      );
+      // The notify program gets its payload as an argument.
+      const notify = JSON.stringify(['/bin/sh', '-c', `printf %s "$1" | ${command}`, 'notify']);
+      return ['--dangerously-bypass-hook-trust', '-c', `notify=${notify}`];
+    },
+  },
+  gemini: {
+    install: async (command, home) => {
+      await addToSettings(join(home, '.gemini', 'settings.json'), {
+        hooksConfig: { enabled: true },
+        hooks: byEvent(GEMINI_EVENTS, command, '*'),
+      });
+      return [];
+    },
+  },
+  qwen: {
+    install: async (command, home) => {
+      await addToSettings(join(home, '.qwen', 'settings.json'), {
+        hooks: byEvent(CLAUDE_EVENTS, command, '*'),
+      });
+      return [];
+    },
+  },
+};
+
+/** Where the sessions are kept, below HOME. */
+const HISTORY: Readonly<Record<TerminalCliName, RegExp>> = {
+  claude: /^\.claude\/projects\/.*\.jsonl$/,
+  codex: /^\.codex\/(sessions\/.*\.jsonl|session_index\.jsonl|history\.jsonl)$/,
+  gemini: /^\.gemini\/(tmp\/.*\.jsonl?|projects\.json)$/,
+  opencode: /^\.local\/share\/opencode\/storage\/.*\.json$/,
+  qwen: /^\.qwen\/(projects|tmp)\/.*\.jsonl?$/,
+};
+
+export async function captureSession(
+  cli: TerminalCliName,
+  real: RealCli,
+): Promise<{ hooks: CapturedFiles; history: CapturedFiles }> {
+  const dialect = DIALECTS[cli];
+  const { home, project } = await makeScratch();
+  const log = join(home, 'hook-log');
+  await mkdir(log);
+  const model = await startScriptedModel(streamTurns(cli));
+  const normaliser = new Normaliser();
+  try {
+    const environment = await HOMES[cli]({ home, baseUrl: model.server.url });
+    if (cli === 'gemini') await trustFolder(home, project);
+    const record = join(home, 'record-hook');
+    await writeFile(record, `#!/bin/sh\ncat > ${log}/$(date +%s%N)-$$.json\n`, { mode: 0o755 });
+    const hookArgs = (await HOOKS[cli]?.install(record, home)) ?? [];
+    const stage = new Stage({
+      cli,
+      version: real.version,
+      file: real.file,
+      args: [...dialect.args, ...hookArgs],
+      cwd: project,
+      env: { ...commonEnvironment(real.file), ...environment },
+    });
+    try {
+      await passFirstRunScreens(cli, {
+        readScreen: () => stage.terminal.read(),
+        sendKeys: (keys) => stage.press(keys),
+        deadlineMs: 120_000,
+      });
+      await delay(2000);
+      await stage.prompt('Say hello, turn-hello');
+      await model.waitUntilAsked('turn-hello', 1, 60_000);
+      await stage.sees(/What shall we do today/);
+      await stage.settle({ quietMs: 2000 });
+      await stage.prompt('Run it, turn-tool');
+      await model.waitUntilAsked('turn-tool', 1, 60_000);
+      await stage.sees(dialect.approvalSees);
+      // Claude Code tells of a waiting permission some seconds later.
+      await delay(8000);
+      stage.press(dialect.allow);
+      await stage.sees(/The command has run/);
+      await stage.settle({ quietMs: 2500 });
+      await stage.prompt(dialect.exit);
+      await Promise.race([stage.terminal.exit, delay(10_000)]);
+    } catch (error) {
+      console.error(`${cli}: ${error instanceof Error ? error.message : String(error)}`);
+      process.exitCode = 1;
+    } finally {
+      await stage.close();
+    }
+    await delay(500);
+    return {
+      hooks: await readHooks(log, normaliser),
+      history: await readHistory(home, HISTORY[cli], normaliser),
+    };
+  } finally {
+    await model.server.close();
+    await removeScratch();
+  }
+}
+
+/** Named by their order and event, as `03-PreToolUse.json`. */
+async function readHooks(log: string, normaliser: Normaliser): Promise<CapturedFiles> {
+  const files: CapturedFiles = new Map();
+  let number = 0;
+  for (const name of (await readdir(log)).sort()) {
+    const payload = JSON.parse(await readFile(join(log, name), 'utf8')) as Record<string, unknown>;
+    const event = payload.hook_event_name ?? payload.type;
+    const file = `${String(++number).padStart(2, '0')}-${typeof event === 'string' ? event : 'unnamed'}.json`;
+    files.set(file, `${JSON.stringify(normaliser.value(payload), null, 2)}\n`);
+  }
+  return files;
+}
+
+async function readHistory(home: string, wanted: RegExp, normaliser: Normaliser): Promise<CapturedFiles> {
+  const files: CapturedFiles = new Map();
+  for (const entry of await readdir(home, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name).slice(home.length + 1);
+    if (!entry.isFile() || !wanted.test(path)) continue;
+    const text = await readFile(join(home, path), 'utf8');
+    const values = path.endsWith('.jsonl') ? text.trim().split('\n') : [text];
+    const neutral = values.map((one) => JSON.stringify(normaliser.value(JSON.parse(one) as unknown)));
+    files.set(normaliser.text(path), `${neutral.join('\n')}\n`);
+  }
+  return files;
+}
