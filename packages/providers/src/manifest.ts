@@ -1,4 +1,5 @@
 import type { SessionOptions, Transport } from '@roost/protocol';
+import type { AgentProtocol } from './agent-driver.ts';
 
 /**
  * What Roost knows about a program that it can launch by name, as data. Every field is read by a launch or by whoever looks for the
@@ -27,6 +28,17 @@ export interface ProviderManifest {
   readonly install: string | null;
   /** null: it needs no login. */
   readonly login: ProviderLogin | null;
+  /** How it is spoken with instead of typed to, over pipes. */
+  readonly structured?: ProviderStructured;
+}
+
+/** A structured protocol on its standard streams. */
+export interface ProviderStructured {
+  readonly protocol: AgentProtocol['id'];
+  /** What makes it speak that, in front of the caller's arguments. */
+  readonly arguments: readonly string[];
+  /** What chooses the session that is gone on with: `resume` of the transport, or the driver when it opens. */
+  readonly resumedBy: 'arguments' | 'driver';
 }
 
 export interface ProviderVersion {

@@ -87,4 +87,6 @@ export const codex: ProviderManifest = {
     // 0.171.0: answers without the network, on standard error.
     evidence: { kind: 'ask', arguments: ['login', 'status'], yes: /^Logged in/m, no: /^Not logged in/m },
   },
+  // 0.171.0. Options of the conversation are given as `-c key=value`.
+  structured: { protocol: 'codex-app-server', arguments: ['app-server'], resumedBy: 'driver' },
 };
