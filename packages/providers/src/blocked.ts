@@ -16,7 +16,7 @@ const SESSION = 'Session';
 export const LOGIN_REQUIRED = 'login-required';
 
 /** Said when whoever refused gave no reason. */
-export const BLOCK_REASONS: Readonly<Record<BlockAuthority, string>> = {
+const BLOCK_REASONS: Readonly<Record<BlockAuthority, string>> = {
   'host-policy': 'denied by host policy',
   'host-deadline': 'denied by host policy after the operator deadline expired',
   operator: 'declined by the operator',

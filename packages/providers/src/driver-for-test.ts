@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { AgentDriver, AgentProtocol, DriverPort } from './agent-driver.ts';
 
 const STATE_BYTES_MAX = 256 * 1024;
-export const NOW = Date.parse('2026-03-01T12:00:00Z');
+const NOW = Date.parse('2026-03-01T12:00:00Z');
 
 export class DriverForTest {
   readonly #protocol: AgentProtocol;
@@ -60,7 +60,7 @@ export class DriverForTest {
 }
 
 /** Reproducible numbers from 0 up to 1 (mulberry32). */
-export function seededRandom(seed: number): () => number {
+function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -1,6 +1,7 @@
 import type { SessionOptions, Transport } from '@roost/protocol';
 import type { ProviderHooks } from './hook-report.ts';
 import type { ScreenRule } from './screen-rule.ts';
+import type { AgentProtocol } from './agent-driver.ts';
 
 /**
  * What Roost knows about a program that it can launch by name, as data. Every field is read by a launch or by whoever looks for the
@@ -35,6 +36,17 @@ export interface ProviderManifest {
   readonly interruptKeys?: string;
   /** How its screen is read. */
   readonly screen?: readonly ScreenRule[];
+  /** How it is spoken with instead of typed to, over pipes. */
+  readonly structured?: ProviderStructured;
+}
+
+/** A structured protocol on its standard streams. */
+export interface ProviderStructured {
+  readonly protocol: AgentProtocol['id'];
+  /** What makes it speak that, in front of the caller's arguments. */
+  readonly arguments: readonly string[];
+  /** What chooses the session that is gone on with: `resume` of the transport, or the driver when it opens. */
+  readonly resumedBy: 'arguments' | 'driver';
 }
 
 export interface ProviderVersion {

@@ -173,4 +173,20 @@ export const claude: ProviderManifest = {
   hooks: CLAUDE_HOOKS,
   interruptKeys: '\x1b',
   screen: CLAUDE_SCREEN,
+  // 2.1.197. `stdio` has it ask for permissions on the same pipe.
+  structured: {
+    protocol: 'claude-stream-json',
+    arguments: [
+      '-p',
+      '--input-format',
+      'stream-json',
+      '--output-format',
+      'stream-json',
+      '--verbose',
+      '--include-partial-messages',
+      '--permission-prompt-tool',
+      'stdio',
+    ],
+    resumedBy: 'arguments',
+  },
 };

@@ -21,7 +21,7 @@ const ContentBlock = z.discriminatedUnion('type', [
     is_error: flag,
   }),
 ]);
-export type ContentBlock = z.infer<typeof ContentBlock>;
+type ContentBlock = z.infer<typeof ContentBlock>;
 
 const content = z
   .union([z.string(), z.array(z.unknown())])

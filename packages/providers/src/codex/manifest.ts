@@ -90,4 +90,6 @@ export const codex: ProviderManifest = {
   },
   interruptKeys: '\x1b',
   screen: CODEX_SCREEN,
+  // 0.171.0. Options of the conversation are given as `-c key=value`.
+  structured: { protocol: 'codex-app-server', arguments: ['app-server'], resumedBy: 'driver' },
 };
