@@ -139,7 +139,10 @@ async function providerSchema() {
     "export { ProviderFile } from './src/providers/provider-file.ts'; export { toJSONSchema } from 'zod';",
   );
   const schema = toJSONSchema(ProviderFile, { io: 'input', unrepresentable: 'any' });
-  return JSON.stringify({ title: 'A provider of Roost: providers/ID.json in its state directory', ...schema });
+  return JSON.stringify({
+    title: 'A provider of Roost: providers/ID.json in its state directory',
+    ...schema,
+  });
 }
 
 const check = process.argv.includes('--check');
