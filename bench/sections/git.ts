@@ -96,10 +96,26 @@ function environment(): NodeJS.ProcessEnv {
 function makeRepository(root: string, files: number): string {
   mkdirSync(root, { recursive: true });
   const tell = (args: readonly string[]) =>
-    execFileSync('git', ['-C', root, '-c', 'user.name=b', '-c', 'user.email=b@example.org', ...args], {
-      env: environment(),
-      stdio: 'ignore',
-    });
+    execFileSync(
+      'git',
+      [
+        '-C',
+        root,
+        '-c',
+        'gc.auto=0',
+        '-c',
+        'maintenance.auto=false',
+        '-c',
+        'user.name=b',
+        '-c',
+        'user.email=b@example.org',
+        ...args,
+      ],
+      {
+        env: environment(),
+        stdio: 'ignore',
+      },
+    );
   tell(['init', '-q']);
   for (let index = 0; index < files; index += 1) {
     const directory = join(root, `d${Math.floor(index / 100)}`);
