@@ -11,7 +11,7 @@ import { commonEnvironment } from './common-environment.ts';
 import { DIALECTS } from './dialects.ts';
 import type { CapturedFiles } from './fixtures.ts';
 import { Normaliser } from './normalise.ts';
-import { makeScratch, removeScratch } from './scratch.ts';
+import { type Scratch, withScratch } from './scratch.ts';
 import { startScriptedModel } from './scripted-model.ts';
 import { Stage } from './stage.ts';
 import { streamTurns } from './stream-scripts.ts';
@@ -114,12 +114,20 @@ const HISTORY: Readonly<Record<TerminalCliName, RegExp>> = {
   qwen: /^\.qwen\/(projects|tmp)\/.*\.jsonl?$/,
 };
 
-export async function captureSession(
+interface CapturedSession extends Record<string, CapturedFiles> {
+  hooks: CapturedFiles;
+  history: CapturedFiles;
+}
+
+export const captureSession = (cli: TerminalCliName, real: RealCli): Promise<CapturedSession> =>
+  withScratch((scratch) => playSession(cli, real, scratch));
+
+async function playSession(
   cli: TerminalCliName,
   real: RealCli,
-): Promise<{ hooks: CapturedFiles; history: CapturedFiles }> {
+  { home, project }: Scratch,
+): Promise<CapturedSession> {
   const dialect = DIALECTS[cli];
-  const { home, project } = await makeScratch();
   const log = join(home, 'hook-log');
   await mkdir(log);
   const model = await startScriptedModel(streamTurns(cli));
@@ -142,7 +150,7 @@ export async function captureSession(
       await passFirstRunScreens(cli, {
         readScreen: () => stage.terminal.read(),
         sendKeys: (keys) => stage.press(keys),
-        deadlineMs: 120_000,
+        deadlineMs: 180_000,
       });
       await delay(2000);
       await stage.prompt('Say hello, turn-hello');
@@ -172,7 +180,6 @@ export async function captureSession(
     };
   } finally {
     await model.server.close();
-    await removeScratch();
   }
 }
 
