@@ -153,7 +153,7 @@ async function ask(stage: Stage, model: ScriptedModel, text: string): Promise<vo
   await stage.prompt(text);
   for (let attempts = 1; ; attempts++) {
     try {
-      await model.waitUntilAsked(turn, 1, 20_000);
+      await model.waitUntilAsked(turn, 1, attempts === 1 ? 90_000 : 20_000);
       return;
     } catch (error) {
       if (attempts === 2) throw error;

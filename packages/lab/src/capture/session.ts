@@ -154,7 +154,7 @@ async function playSession(
       });
       await delay(2000);
       await stage.prompt('Say hello, turn-hello');
-      await model.waitUntilAsked('turn-hello', 1, 60_000);
+      await model.waitUntilAsked('turn-hello', 1, 120_000);
       await stage.sees(/What shall we do today/);
       await stage.settle({ quietMs: 2000 });
       await stage.prompt('Run it, turn-tool');
