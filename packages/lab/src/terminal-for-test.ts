@@ -71,7 +71,9 @@ export class TerminalForTest {
     const buffer = this.screen.buffer.active;
     const rows = Array.from(
       { length: this.screen.rows },
-      (_, row) => buffer.getLine(buffer.baseY + row)?.translateToString(true) ?? '',
+      (_, row) =>
+        // A terminal that was made narrower keeps the cells beyond its edge.
+        buffer.getLine(buffer.baseY + row)?.translateToString(true, 0, this.screen.cols) ?? '',
     );
     return rows.join('\n').trimEnd();
   }

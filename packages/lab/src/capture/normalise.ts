@@ -41,6 +41,9 @@ const TIMES: readonly Rewrite[] = [
     into: (found) => (found.length === '1:00 AM'.length ? '1:00 AM' : found.replaceAll(/\d/g, '1')),
   },
   { sees: /(?<= • )\d\d:\d\d(?=\s|"|\\|$)/gm, into: () => '00:00' },
+  { sees: /\b[A-Z][a-z]+day, [A-Z][a-z]+ \d\d?, 20\d\d\b/g, into: () => 'Thursday, January 1, 2026' },
+  // The name of the system, as Codex tells it of itself.
+  { sees: /\([A-Z][\w .]* [\d.]+; \w+\)/g, into: () => '(Linux; x86_64)' },
   // Milliseconds, then seconds, of the years that captures are made in.
   { sees: /\b1[789]\d{11}\b/g, into: () => '1767225600000' },
   { sees: /\b1[789]\d{8}\b/g, into: () => '1767225600' },

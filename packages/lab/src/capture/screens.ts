@@ -10,7 +10,7 @@ import type { TerminalCliName } from '../real-cli/versions.ts';
 import { commonEnvironment } from './common-environment.ts';
 import { DIALECTS, type Dialect } from './dialects.ts';
 import { EXTRA_SCREENS } from './extra-screens.ts';
-import { makeScratch, removeScratch } from './scratch.ts';
+import { type Scratch, withScratch } from './scratch.ts';
 import { type ScriptedModel, type Turns, startScriptedModel } from './scripted-model.ts';
 import { type ScreenFixture, Stage } from './stage.ts';
 
@@ -71,67 +71,66 @@ function turnsOf({ command, write, question }: Dialect, project: string): Turns 
   };
 }
 
-export async function captureScreens(
+export const captureScreens = (cli: TerminalCliName, real: RealCli): Promise<Map<string, ScreenFixture>> =>
+  withScratch((scratch) => photograph(cli, real, scratch));
+
+async function photograph(
   cli: TerminalCliName,
   real: RealCli,
+  { home, project }: Scratch,
 ): Promise<Map<string, ScreenFixture>> {
   const dialect = DIALECTS[cli];
-  const { home, project } = await makeScratch();
+  const model = await startScriptedModel(turnsOf(dialect, project));
+  const environment = await HOMES[cli]({ home, baseUrl: model.server.url });
+  const open = (args: readonly string[] = []): Stage =>
+    new Stage({
+      cli,
+      version: real.version,
+      file: real.file,
+      args: [...dialect.args, ...args],
+      cwd: project,
+      env: { ...commonEnvironment(real.file), ...environment },
+    });
+  const shots = new Map<string, ScreenFixture>();
+  const stages: Stage[] = [];
   try {
-    const model = await startScriptedModel(turnsOf(dialect, project));
-    const environment = await HOMES[cli]({ home, baseUrl: model.server.url });
-    const open = (args: readonly string[] = []): Stage =>
-      new Stage({
+    // It starts itself again after the answer, and then asks once more or not: the rest begins in a trusted folder.
+    if (cli === 'gemini') {
+      const first = open();
+      stages.push(first);
+      await attempt(cli, first, () => passStart(cli, first));
+      for (const [name, shot] of first.shots) shots.set(name, shot);
+      await first.close();
+      await trustFolder(home, project);
+    }
+    const stage = open();
+    stages.push(stage);
+    await attempt(cli, stage, () => work(cli, stage, model, dialect, project));
+    for (const [name, shot] of stage.shots) shots.set(name, shot);
+    await stage.close();
+    for (const extra of EXTRA_SCREENS[cli]) {
+      const scratch = { home: join(home, 'other'), project };
+      await mkdir(scratch.home);
+      const prepared = await extra.prepare({ ...scratch, baseUrl: model.server.url });
+      const other = new Stage({
         cli,
         version: real.version,
         file: real.file,
-        args: [...dialect.args, ...args],
+        args: prepared.args ?? dialect.args,
         cwd: project,
-        env: { ...commonEnvironment(real.file), ...environment },
+        env: { ...commonEnvironment(real.file), ...prepared.env },
       });
-    const shots = new Map<string, ScreenFixture>();
-    const stages: Stage[] = [];
-    try {
-      // It starts itself again after the answer, and then asks once more or not: the rest begins in a trusted folder.
-      if (cli === 'gemini') {
-        const first = open();
-        stages.push(first);
-        await attempt(cli, first, () => passStart(cli, first));
-        for (const [name, shot] of first.shots) shots.set(name, shot);
-        await first.close();
-        await trustFolder(home, project);
-      }
-      const stage = open();
-      stages.push(stage);
-      await attempt(cli, stage, () => work(cli, stage, model, dialect, project));
-      for (const [name, shot] of stage.shots) shots.set(name, shot);
-      await stage.close();
-      for (const extra of EXTRA_SCREENS[cli]) {
-        const scratch = { home: join(home, 'other'), project };
-        await mkdir(scratch.home);
-        const prepared = await extra.prepare({ ...scratch, baseUrl: model.server.url });
-        const other = new Stage({
-          cli,
-          version: real.version,
-          file: real.file,
-          args: prepared.args ?? dialect.args,
-          cwd: project,
-          env: { ...commonEnvironment(real.file), ...prepared.env },
-        });
-        stages.push(other);
-        await attempt(cli, other, () => extra.play(other));
-        for (const [name, shot] of other.shots) shots.set(name, shot);
-        await other.close();
-        await rm(scratch.home, { recursive: true, force: true, maxRetries: 10 });
-      }
-    } finally {
-      await Promise.all(stages.map((stage) => stage.close().catch(() => undefined)));
-      await model.server.close();
+      stages.push(other);
+      await attempt(cli, other, () => extra.play(other));
+      for (const [name, shot] of other.shots) shots.set(name, shot);
+      await other.close();
+      await rm(scratch.home, { recursive: true, force: true, maxRetries: 10 });
     }
-    return shots;
   } finally {
-    await removeScratch();
+    await Promise.all(stages.map((stage) => stage.close().catch(() => undefined)));
+    await model.server.close();
   }
+  return shots;
 }
 
 /** A script that a version no longer follows still gives the screens up to there. */
@@ -154,7 +153,7 @@ async function ask(stage: Stage, model: ScriptedModel, text: string): Promise<vo
   await stage.prompt(text);
   for (let attempts = 1; ; attempts++) {
     try {
-      await model.waitUntilAsked(turn, 1, 20_000);
+      await model.waitUntilAsked(turn, 1, attempts === 1 ? 90_000 : 20_000);
       return;
     } catch (error) {
       if (attempts === 2) throw error;
@@ -348,6 +347,9 @@ async function isGone(stage: Stage, withinMs: number): Promise<boolean> {
   return gone;
 }
 
+/** On a busy machine some take a minute. */
+const START_DEADLINE_MS = 180_000;
+
 /** Every frame until something waits for a person. */
 async function passStart(cli: TerminalCliName, stage: Stage): Promise<void> {
   const { screens, idle } = FIRST_RUNS[cli];
@@ -355,7 +357,7 @@ async function passStart(cli: TerminalCliName, stage: Stage): Promise<void> {
   let last = '';
   let steadySince = performance.now();
   let answered = '';
-  for (const end = performance.now() + 60_000; performance.now() < end;) {
+  for (const end = performance.now() + START_DEADLINE_MS; performance.now() < end;) {
     const text = await stage.terminal.read();
     const now = performance.now();
     if (text !== last) [last, steadySince] = [text, now];

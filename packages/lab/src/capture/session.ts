@@ -1,8 +1,10 @@
 // One turn with a permission on a terminal, with hooks installed: the payloads that the hooks got, and the files of the session
 // that stay behind.
+import { execFile } from 'node:child_process';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { HOMES, trustFolder } from '../real-cli/homes.ts';
 import { passFirstRunScreens } from '../real-cli/first-run-screens.ts';
 import type { RealCli } from '../real-cli/install.ts';
@@ -11,7 +13,7 @@ import { commonEnvironment } from './common-environment.ts';
 import { DIALECTS } from './dialects.ts';
 import type { CapturedFiles } from './fixtures.ts';
 import { Normaliser } from './normalise.ts';
-import { makeScratch, removeScratch } from './scratch.ts';
+import { type Scratch, withScratch } from './scratch.ts';
 import { startScriptedModel } from './scripted-model.ts';
 import { Stage } from './stage.ts';
 import { streamTurns } from './stream-scripts.ts';
@@ -110,16 +112,24 @@ const HISTORY: Readonly<Record<TerminalCliName, RegExp>> = {
   claude: /^\.claude\/projects\/.*\.jsonl$/,
   codex: /^\.codex\/(sessions\/.*\.jsonl|session_index\.jsonl|history\.jsonl)$/,
   gemini: /^\.gemini\/(tmp\/.*\.jsonl?|projects\.json)$/,
-  opencode: /^\.local\/share\/opencode\/storage\/.*\.json$/,
+  opencode: /^export\.json$/,
   qwen: /^\.qwen\/(projects|tmp)\/.*\.jsonl?$/,
 };
 
-export async function captureSession(
+interface CapturedSession extends Record<string, CapturedFiles> {
+  hooks: CapturedFiles;
+  history: CapturedFiles;
+}
+
+export const captureSession = (cli: TerminalCliName, real: RealCli): Promise<CapturedSession> =>
+  withScratch((scratch) => playSession(cli, real, scratch));
+
+async function playSession(
   cli: TerminalCliName,
   real: RealCli,
-): Promise<{ hooks: CapturedFiles; history: CapturedFiles }> {
+  { home, project }: Scratch,
+): Promise<CapturedSession> {
   const dialect = DIALECTS[cli];
-  const { home, project } = await makeScratch();
   const log = join(home, 'hook-log');
   await mkdir(log);
   const model = await startScriptedModel(streamTurns(cli));
@@ -130,23 +140,24 @@ export async function captureSession(
     const record = join(home, 'record-hook');
     await writeFile(record, `#!/bin/sh\ncat > ${log}/$(date +%s%N)-$$.json\n`, { mode: 0o755 });
     const hookArgs = (await HOOKS[cli]?.install(record, home)) ?? [];
+    const env = { ...commonEnvironment(real.file), ...environment };
     const stage = new Stage({
       cli,
       version: real.version,
       file: real.file,
       args: [...dialect.args, ...hookArgs],
       cwd: project,
-      env: { ...commonEnvironment(real.file), ...environment },
+      env,
     });
     try {
       await passFirstRunScreens(cli, {
         readScreen: () => stage.terminal.read(),
         sendKeys: (keys) => stage.press(keys),
-        deadlineMs: 120_000,
+        deadlineMs: 180_000,
       });
       await delay(2000);
       await stage.prompt('Say hello, turn-hello');
-      await model.waitUntilAsked('turn-hello', 1, 60_000);
+      await model.waitUntilAsked('turn-hello', 1, 120_000);
       await stage.sees(/What shall we do today/);
       await stage.settle({ quietMs: 2000 });
       await stage.prompt('Run it, turn-tool');
@@ -159,6 +170,7 @@ export async function captureSession(
       await stage.settle({ quietMs: 2500 });
       await stage.prompt(dialect.exit);
       await Promise.race([stage.terminal.exit, delay(10_000)]);
+      await stage.shoot('exited', 'exited');
     } catch (error) {
       console.error(`${cli}: ${error instanceof Error ? error.message : String(error)}`);
       process.exitCode = 1;
@@ -166,14 +178,27 @@ export async function captureSession(
       await stage.close();
     }
     await delay(500);
+    if (cli === 'opencode') await exportSession(stage, { file: real.file, cwd: project, env }, home);
     return {
       hooks: await readHooks(log, normaliser),
       history: await readHistory(home, HISTORY[cli], normaliser),
     };
   } finally {
     await model.server.close();
-    await removeScratch();
   }
+}
+
+/** It keeps its sessions in a database; the hint at the end names the one to export. */
+async function exportSession(
+  stage: Stage,
+  { file, cwd, env }: { file: string; cwd: string; env: Record<string, string> },
+  home: string,
+): Promise<void> {
+  const end = stage.shots.get('exited')?.lines.join('\n') ?? '';
+  const id = /opencode -s (ses_\w+)/.exec(end)?.[1];
+  if (id === undefined) return;
+  const { stdout } = await promisify(execFile)(file, ['export', id], { cwd, env });
+  await writeFile(join(home, 'export.json'), stdout);
 }
 
 /** Named by their order and event, as `03-PreToolUse.json`. */

@@ -8,7 +8,7 @@ import { commonEnvironment } from './common-environment.ts';
 import { Conversation, type Said } from './conversation.ts';
 import type { CapturedFiles } from './fixtures.ts';
 import { Normaliser } from './normalise.ts';
-import { makeScratch, removeScratch } from './scratch.ts';
+import { type Scratch, withScratch } from './scratch.ts';
 import { startScriptedModel } from './scripted-model.ts';
 import { STREAM_SCRIPTS, type StreamPlace, type StreamScript, streamTurns } from './stream-scripts.ts';
 
@@ -41,20 +41,25 @@ export async function captureStreams(cli: RealCliName, real: RealCli): Promise<C
   const ordinary = Object.entries(STREAM_SCRIPTS).find(([name]) => name === cli)?.[1] ?? [];
   const acp = ACP_ARGUMENTS[cli];
   for (const scripts of [ordinary, acp === undefined ? [] : acpScripts(acp)])
-    if (scripts.length > 0) await playAll(cli, real, scripts, files, index);
+    if (scripts.length > 0)
+      await withScratch((scratch) => playAll({ cli, real, scripts, scratch }, files, index));
   files.set('index.json', `${JSON.stringify({ cli, version: real.version, streams: index }, null, 2)}\n`);
   return files;
 }
 
+interface Performance {
+  cli: RealCliName;
+  real: RealCli;
+  scripts: readonly StreamScript[];
+  scratch: Scratch;
+}
+
 async function playAll(
-  cli: RealCliName,
-  real: RealCli,
-  scripts: readonly StreamScript[],
+  { cli, real, scripts, scratch: { home, project } }: Performance,
   files: CapturedFiles,
   index: Record<string, unknown>,
 ): Promise<void> {
   const behind = BEHIND[cli];
-  const { home, project } = await makeScratch();
   const model = await startScriptedModel(streamTurns(behind));
   const normaliser = new Normaliser();
   let sessionId = '';
@@ -95,7 +100,6 @@ async function playAll(
     }
   } finally {
     await model.server.close();
-    await removeScratch();
   }
 }
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { passFirstRunScreens } from './first-run-screens.ts';
 
@@ -53,4 +54,32 @@ test('the composer that codex draws before its trust screen does not count', asy
   );
   const late = show([], '› Ask Codex to do anything\n\n  mock-model default · /work\n  ? for shortcuts');
   await expect(passFirstRunScreens('codex', late)).resolves.toMatchObject({ screens: [] });
+});
+
+/** The screens as they were captured from the real CLIs. */
+function captured(cli: string, name: string): string {
+  const file = new URL(`../../../providers/fixtures/${cli}/screens/${name}.json`, import.meta.url);
+  return (JSON.parse(readFileSync(file, 'utf8')) as { lines: string[] }).lines.join('\n');
+}
+
+test.for([
+  [
+    'claude',
+    [
+      ['trust-folder', '\r'],
+      ['api-key', '1'],
+    ],
+  ],
+  ['codex', [['trust-folder', '\r']]],
+  ['gemini', [['trust-folder', '1']]],
+  ['opencode', []],
+  ['qwen', []],
+] as const)('%s: the captured screens of a first start are answered', async ([cli, dialogs]) => {
+  const fake = show(
+    dialogs.map(([name, key]) => [captured(cli, `blocked-${name}`), key] as const),
+    captured(cli, 'idle-fresh'),
+  );
+  const { screens } = await passFirstRunScreens(cli, fake);
+  expect(screens.map(({ name }) => name)).toEqual(dialogs.map(([name]) => name));
+  expect(fake.sent).toEqual(dialogs.map(([, key]) => key));
 });
