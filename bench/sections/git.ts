@@ -24,8 +24,12 @@ export async function measureGit(context: Context): Promise<SectionResult> {
   const verdicts: Verdict[] = [];
   const roost = context.subjects.find((subject) => subject instanceof RoostSubject);
   if (roost !== undefined) {
-    for (const files of [SMALL_FILES, context.scale.gitFiles]) {
-      const root = makeRepository(join(context.scratch, `files-${files}`), files);
+    // All of them before the first request: making one takes so long that the node would give up a connection meanwhile.
+    const repositories = [SMALL_FILES, context.scale.gitFiles].map((files) => ({
+      root: makeRepository(join(context.scratch, `files-${files}`), files),
+      files,
+    }));
+    for (const { root, files } of repositories) {
       verdicts.push(...(await measureRepository(context, samples, roost, { root, files })));
     }
   }

@@ -102,7 +102,7 @@ class Comparing {
       const finding = base === null ? Promise.resolve(null) : this.#findBase(repository, base);
       // Looked at when the index is there.
       finding.catch(() => undefined);
-      await using index = await ScratchIndex.make(repository);
+      await using index = await ScratchIndex.make(repository, { toAdd: includeUntracked });
       const commit = await finding;
       const environment = { ...repository.environment, ...index.environment };
       const settings = [...SETTINGS, ...repository.filters];

@@ -1,5 +1,6 @@
-// Git refreshes its index while it compares a working tree, and writes it even when told to take no locks. So it gets a copy, and a
-// place of its own for objects: the repository stays as it is, byte for byte, and new files can be compared like others.
+// Git refreshes its index while it compares a working tree, and writes it even when told to take no locks. So it gets a copy, and,
+// where it is to add to that, a place of its own for objects: the repository stays as it is, byte for byte, and new files can be
+// compared like others.
 import { constants } from 'node:fs';
 import { mkdir, mkdtemp, open, rm, utimes, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,29 +11,37 @@ import type { Repository } from './repository.ts';
 
 /** Bytes of an index: of some millions of files. */
 const INDEX_BYTES_MAX = 1024 * 1024 * 1024;
-/** Bytes copied at a time. */
-const BLOCK_BYTES = 1024 * 1024;
+/** Bytes copied at a time: most indexes are smaller. */
+const BLOCK_BYTES = 16 * 1024 * 1024;
 
 export class ScratchIndex implements AsyncDisposable {
   /** For the commands that are to use it. */
   readonly environment: Readonly<Record<string, string>>;
   readonly #directory: string;
 
-  private constructor(directory: string, { objectsDirectory }: Repository) {
+  private constructor(directory: string, environment: Readonly<Record<string, string>>) {
     this.#directory = directory;
-    this.environment = {
-      GIT_INDEX_FILE: join(directory, 'index'),
-      GIT_OBJECT_DIRECTORY: join(directory, 'objects'),
-      GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(objectsDirectory),
-    };
+    this.environment = { GIT_INDEX_FILE: join(directory, 'index'), ...environment };
   }
 
-  /** @throws FailureError: git-failed when the index is none that can be copied. */
-  static async make(repository: Repository): Promise<ScratchIndex> {
+  /**
+   * `toAdd`: commands will add to it, and write objects; comparing alone writes none.
+   * @throws FailureError: git-failed when the index is none that can be copied.
+   */
+  static async make(repository: Repository, { toAdd }: { readonly toAdd: boolean }): Promise<ScratchIndex> {
     const directory = await mkdtemp(join(tmpdir(), 'roost-index-'));
-    const scratch = new ScratchIndex(directory, repository);
+    const objects = join(directory, 'objects');
+    const scratch = new ScratchIndex(
+      directory,
+      toAdd
+        ? {
+            GIT_OBJECT_DIRECTORY: objects,
+            GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(repository.objectsDirectory),
+          }
+        : {},
+    );
     try {
-      await mkdir(join(directory, 'objects'));
+      if (toAdd) await mkdir(objects);
       await copy(join(repository.gitDirectory, 'index'), join(directory, 'index'));
       return scratch;
     } catch (error) {
@@ -68,7 +77,7 @@ async function copy(from: string, to: string): Promise<void> {
     if (!facts.isFile() || facts.size > INDEX_BYTES_MAX) throw new Error('the index is no file to copy');
     const target = await open(to, 'wx', 0o600);
     try {
-      const block = Buffer.allocUnsafe(BLOCK_BYTES);
+      const block = Buffer.allocUnsafe(Math.min(BLOCK_BYTES, facts.size + 1));
       for (;;) {
         const { bytesRead } = await source.read(block, 0, block.length);
         if (bytesRead === 0) break;
