@@ -19,7 +19,7 @@ export const BlockReason = z.enum([
   'login',
   'onboarding',
   'update',
-  'hooks-review',
+  'hooks',
   'api-key',
   'quota',
   'error',

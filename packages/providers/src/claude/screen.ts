@@ -28,6 +28,15 @@ export const CLAUDE_SCREEN: readonly ScreenRule[] = [
     ],
   },
   {
+    id: 'bypass-warning',
+    state: 'blocked',
+    reason: 'onboarding',
+    gates: [
+      MENU_FOOTER,
+      { in: bottom(14), all: [CHOICE, /WARNING: Claude Code running in Bypass Permissions mode/] },
+    ],
+  },
+  {
     id: 'approval',
     state: 'blocked',
     reason: 'approval',
@@ -67,13 +76,23 @@ export const CLAUDE_SCREEN: readonly ScreenRule[] = [
       { in: bottom(12), all: [COMPOSER] },
     ],
   },
+  {
+    id: 'login',
+    state: 'blocked',
+    reason: 'login',
+    gates: [
+      { in: bottom(6), all: [COMPOSER] },
+      { in: bottom(3), all: [/ {2}Not logged in · Run \/login$/m] },
+    ],
+  },
   { id: 'title-working', state: 'working', gates: [{ in: { kind: 'title' }, all: [/^[\u2800-\u28ff] /] }] },
   {
     id: 'composer',
     state: 'composer',
     gates: [
-      { in: bottom(12), all: [COMPOSER] },
-      { in: bottom(3), none: [/^\s*esc to interrupt/m] },
+      // A menu of commands stands below it.
+      { in: bottom(18), all: [COMPOSER] },
+      { in: bottom(3), none: [/^\s*esc to interrupt/m, /^Resume this session with:/m] },
     ],
     typed: /^─{20,}[^\n]*\n❯(?: |\u00a0)([^\n]*)\n─{20,}/m,
   },

@@ -21,22 +21,27 @@ export const CODEX_SCREEN: readonly ScreenRule[] = [
     gates: [{ in: bottom(14), all: [CHOICE, /Trust this folder\?/] }],
   },
   {
-    id: 'hooks-review',
+    id: 'hooks',
     state: 'blocked',
-    reason: 'hooks-review',
+    reason: 'hooks',
     gates: [{ in: bottom(14), all: [CHOICE, /Hooks need review/] }],
   },
   {
     id: 'update',
     state: 'blocked',
     reason: 'update',
-    gates: [{ in: bottom(20), all: [CHOICE, /Update available!/] }],
+    gates: [{ in: bottom(20), all: [CHOICE, /^\s*Update available ·/m] }],
   },
   {
     id: 'login',
     state: 'blocked',
     reason: 'login',
-    gates: [{ in: { kind: 'screen' }, all: [/Sign in with ChatGPT/, CHOICE] }],
+    gates: [
+      {
+        in: bottom(14),
+        all: [/^> [0-9]\. /m, /^[> ] 1\. Sign in with ChatGPT/m, /^\s*Press enter to continue/m],
+      },
+    ],
   },
   {
     id: 'title-action',
@@ -54,6 +59,7 @@ export const CODEX_SCREEN: readonly ScreenRule[] = [
   {
     id: 'composer',
     state: 'composer',
-    gates: [{ in: bottom(5), all: [/^› (?![0-9]\. )[^\n]*\n\s*\S[^\n]* · \S/m] }],
+    // What was pasted may have several lines.
+    gates: [{ in: bottom(12), all: [/^› (?![0-9]\. )[^\n]*(?:\n {2}\S[^\n]*)*?\n {2}\S[^\n]* · (?:~|\/)/m] }],
   },
 ];

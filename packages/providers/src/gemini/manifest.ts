@@ -6,6 +6,7 @@ import {
   USUAL_PLACES,
   type ProviderManifest,
 } from '../manifest.ts';
+import { GEMINI_SCREEN } from './screen.ts';
 
 /** Gemini CLI: a Node.js script that starts itself again with a larger heap. */
 export const gemini: ProviderManifest = {
@@ -98,4 +99,6 @@ export const gemini: ProviderManifest = {
     environment: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENAI_USE_VERTEXAI', 'GOOGLE_GENAI_USE_GCA'],
     evidence: { kind: 'files', variable: null, directory: '~/.gemini', credentials: ['oauth_creds.json'] },
   },
+  interruptKeys: '\x1b',
+  screen: GEMINI_SCREEN,
 };

@@ -6,6 +6,7 @@ import {
   USUAL_PLACES,
   type ProviderManifest,
 } from '../manifest.ts';
+import { OPENCODE_SCREEN } from './screen.ts';
 
 /** opencode: one native process. */
 export const opencode: ProviderManifest = {
@@ -77,4 +78,6 @@ export const opencode: ProviderManifest = {
       credentials: ['auth.json'],
     },
   },
+  interruptKeys: '\x1b\x1b',
+  screen: OPENCODE_SCREEN,
 };

@@ -6,6 +6,7 @@ import {
   USUAL_PLACES,
   type ProviderManifest,
 } from '../manifest.ts';
+import { QWEN_SCREEN } from './screen.ts';
 
 /** Qwen Code, made from Gemini CLI: a Node.js script that starts itself again with a larger heap. */
 export const qwen: ProviderManifest = {
@@ -124,4 +125,6 @@ export const qwen: ProviderManifest = {
     environment: ['OPENAI_API_KEY', 'DASHSCOPE_API_KEY', 'GEMINI_API_KEY'],
     evidence: { kind: 'files', variable: null, directory: '~/.qwen', credentials: ['oauth_creds.json'] },
   },
+  interruptKeys: '\x1b',
+  screen: QWEN_SCREEN,
 };

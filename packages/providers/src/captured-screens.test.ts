@@ -1,0 +1,37 @@
+/** Every screen that was captured from the real programs is read as what was true then. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { findProvider, readScreen } from './index.ts';
+
+interface Captured {
+  readonly state: 'starting' | 'idle' | 'working' | 'blocked' | 'exited';
+  readonly reason?: string;
+  readonly title: string | null;
+  readonly lines: readonly string[];
+}
+
+const FIXTURES = new URL('../fixtures/', import.meta.url).pathname;
+const screens = ['claude', 'codex', 'gemini', 'opencode', 'qwen'].flatMap((cli) =>
+  readdirSync(join(FIXTURES, cli, 'screens')).map((file) => ({ cli, name: file.replace('.json', '') })),
+);
+
+/** Drawn before a dialog takes its place, for less time than a look must hold before it is shown. */
+const EARLY_COMPOSERS: readonly string[] = ['gemini/starting-1'];
+
+/** `idle`: the composer waits. Nothing may be said of a start, or of what has ended. */
+function expected({ state, reason }: Captured): string {
+  if (state === 'blocked') return `blocked ${reason ?? 'other'}`;
+  return state === 'idle' ? 'composer' : state;
+}
+
+test.for(screens)('$cli: $name', ({ cli, name }) => {
+  const screen = JSON.parse(readFileSync(join(FIXTURES, cli, 'screens', `${name}.json`), 'utf8')) as Captured;
+  const verdict = readScreen(findProvider(cli)?.screen ?? [], screen);
+  const { state, reason } = verdict ?? { state: 'nothing', reason: null };
+  const read = reason === null ? state : `${state} ${reason}`;
+  if (EARLY_COMPOSERS.includes(`${cli}/${name}`)) expect(read).toBe('composer');
+  else if (screen.state === 'starting' || screen.state === 'exited')
+    expect(['nothing', 'starting']).toContain(read);
+  else expect(read, `${verdict?.ruleId}\n${screen.title}\n${screen.lines.join('\n')}`).toBe(expected(screen));
+});

@@ -1,0 +1,46 @@
+import type { ScreenRule } from '../screen-rule.ts';
+
+const bottom = (lines: number) => ({ kind: 'bottom', lines }) as const;
+/** The box of the composer ends in this edge, and nothing else does. */
+const COMPOSER_EDGE = /^ *╹▀{10,}/m;
+
+/** OpenCode 1.18.33. Below the edge of its composer stands what it does. */
+export const OPENCODE_SCREEN: readonly ScreenRule[] = [
+  {
+    id: 'approval',
+    state: 'blocked',
+    reason: 'approval',
+    gates: [
+      { in: bottom(5), all: [/^ *┃ {3}Allow once {3}Allow always {3}Reject/m], none: [COMPOSER_EDGE] },
+      { in: bottom(40), all: [/^ *┃ +△ Permission required/m] },
+    ],
+  },
+  {
+    id: 'question',
+    state: 'blocked',
+    reason: 'question',
+    gates: [
+      {
+        in: bottom(4),
+        all: [/^ *┃ {2}[^\n]*enter (?:submit|confirm|toggle)/m, /esc dismiss/],
+        none: [COMPOSER_EDGE],
+      },
+    ],
+  },
+  {
+    id: 'working',
+    state: 'working',
+    gates: [
+      {
+        in: bottom(4),
+        all: [COMPOSER_EDGE],
+        any: [/^ *[⬝■]{2,} +esc (?:again to )?interrupt/m, /\[retrying in /],
+      },
+    ],
+  },
+  {
+    id: 'composer',
+    state: 'composer',
+    gates: [{ in: bottom(5), all: [COMPOSER_EDGE], none: [/[⬝■]{2,}/, /\[retrying in /] }],
+  },
+];
