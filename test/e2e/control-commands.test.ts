@@ -27,7 +27,7 @@ function stubbedHome(): RoostHome {
   mkdirSync(programs);
   writeFileSync(
     join(programs, 'claude'),
-    '#!/bin/bash\n[ "$1" = --version ] && exec echo 2.9.9\necho "called with $*"\nexec cat\n',
+    '#!/bin/bash\n[ "$1" = --version ] && exec echo 2.9.9\n[ "$1" = --settings ] && shift 2\necho "called with $*"\nexec cat\n',
   );
   chmodSync(join(programs, 'claude'), 0o755);
   home.environment.PATH = `${programs}:${home.environment.PATH ?? ''}`;

@@ -1,7 +1,16 @@
 /** Two sessions in managed worktrees of one repository, and a person in the main checkout: each sees its own changes only. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import {
+  claudeEnvironment,
+  codexHome,
+  ensureRealCli,
+  RegistryUnreachable,
+  startMockModelServer,
+  type MockReply,
+  type RecordedRequest,
+} from '@roost/lab';
 import { expect, it } from 'vitest';
 import type { LeaseEvidence, WorktreeLease } from '@roost/protocol';
 import { RoostHome } from '../support/roost-home.ts';
@@ -70,6 +79,81 @@ it('shows each of two sessions and a person in the main checkout only its own ch
   }
   expect(git(roost, roost.work, 'status', '--porcelain')).toBe('?? person.txt');
   expect(await roost.ok(['git', 'status'])).toContain('person.txt');
+});
+
+/** What the model has its agent run, and an end once that has been done. */
+function command({ body, prompt }: RecordedRequest): MockReply {
+  const name = /write (one|two)/.exec(prompt)?.[1] ?? /write (one|two)/.exec(JSON.stringify(body))?.[1];
+  const isDone = /"(?:tool_result|function_call_output)"/.test(JSON.stringify(body));
+  const cmd = `echo ${name} >> shared.txt; echo ${name} > ${name}.txt`;
+  if (name === undefined || isDone) return { kind: 'text', text: 'written' };
+  const input = JSON.stringify(body).includes('exec_command')
+    ? { cmd }
+    : { command: cmd, description: 'write' };
+  return { kind: 'tools', calls: [{ name: 'cmd' in input ? 'exec_command' : 'Bash', input }] };
+}
+
+it('shows each of two real agents, Claude Code and Codex, only its own changes', async (context) => {
+  const { roost, trees, profile } = await scene();
+  await using _ = roost;
+  const server = await startMockModelServer({ reply: command });
+  try {
+    const agents = [
+      ['one', 'claude', 'claude -p --dangerously-skip-permissions', claudeEnvironment],
+      [
+        'two',
+        'codex',
+        'codex exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox',
+        codexHome,
+      ],
+    ] as const;
+    for (const [, cli] of agents) {
+      const { file } = await ensureRealCli(cli).catch((error: unknown) => {
+        if (error instanceof RegistryUnreachable)
+          context.skip(`${cli} could not be installed: ${error.message}`);
+        throw error;
+      });
+      roost.environment.PATH = `${dirname(file)}:${dirname(process.execPath)}:${roost.environment.PATH ?? ''}`;
+    }
+    profile({});
+    for (const [name, , start, prepare] of agents) {
+      const environment = await prepare({ home: join(roost.root, `home-${name}`), baseUrl: server.url });
+      const flags = Object.entries(environment).flatMap(([key, value]) => ['--env', `${key}=${value}`]);
+      const script = `${start} 'write ${name}' </dev/null; exec cat`;
+      await roost.ok([
+        'run',
+        '--detach',
+        '--name',
+        name,
+        ...flags,
+        `--worktree=work/${name}`,
+        '--',
+        'sh',
+        '-c',
+        script,
+      ]);
+    }
+    writeFileSync(join(roost.work, 'person.txt'), 'mine\n');
+    for (const { id, branch } of await roost.json<WorktreeLease[]>(['worktree', 'leases'])) {
+      const name = branch.slice('work/'.length);
+      await waitFor(`${name} to have written`, () => existsSync(join(trees, id, `${name}.txt`)), {
+        timeoutMs: 60_000,
+        state: () => roost.ok(['logs', name]),
+      });
+    }
+    for (const [name, other] of [
+      ['one', 'two'],
+      ['two', 'one'],
+    ] as const) {
+      const diff = await roost.ok(['diff', name]);
+      expect(diff).toContain(`+${name}`);
+      expect(diff).not.toContain(`+${other}`);
+      expect(diff).not.toContain('person');
+    }
+    expect(git(roost, roost.work, 'status', '--porcelain')).toBe('?? person.txt');
+  } finally {
+    await server.close();
+  }
 });
 
 it('a managed worktree goes with its command; one with work in it shows what stands against that, and what can be done', async () => {

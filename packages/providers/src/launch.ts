@@ -18,7 +18,7 @@ export interface LaunchPlan {
   readonly file: string;
   /** argv[0] and the arguments. */
   readonly argv: readonly string[];
-  /** What of it may be stored and told: the first prompt is the agent's alone. */
+  /** What of it may be stored and told: the first prompt is the agent's alone, and what makes it report is nobody's choice. */
   readonly shown: readonly string[];
   /** The child's whole environment. */
   readonly environment: Record<string, string>;
@@ -89,12 +89,12 @@ export function planLaunch(provider: ProviderManifest, scene: ProviderLaunch): L
     return { failure: failure('provider-not-installed', { provider: provider.id, executables }) };
   }
   const hooks = hookArguments(provider, scene);
-  const leading = [...provider.leadingArguments.filter((one) => !planned.shown.includes(one)), ...hooks];
+  const leading = provider.leadingArguments.filter((one) => !planned.shown.includes(one));
   const front = [file.name, ...(file.isLogin ? ['-l'] : [])];
   return {
     plan: {
       file: file.path,
-      argv: [...front, ...leading, ...planned.arguments],
+      argv: [...front, ...leading, ...hooks, ...planned.arguments],
       shown: [...front, ...leading, ...planned.shown],
       environment,
       providerSessionId: planned.sessionId,

@@ -42,7 +42,7 @@ beforeEach(async () => {
   home = new TestHome();
   mkdirSync(join(home.path, 'bin'));
   writeFileSync(join(home.path, 'agent.mjs'), AGENT);
-  const script = `#!/bin/sh\nexec '${process.execPath}' '${join(home.path, 'agent.mjs')}' "$@"\n`;
+  const script = `#!/bin/sh\n[ "$1" = --version ] && exec echo 2.1.197\nexec '${process.execPath}' '${join(home.path, 'agent.mjs')}' "$@"\n`;
   writeFileSync(join(home.path, 'bin', 'claude'), script);
   chmodSync(join(home.path, 'bin', 'claude'), 0o755);
   await start();
