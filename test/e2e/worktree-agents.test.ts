@@ -1,7 +1,7 @@
 /** Two sessions in managed worktrees of one repository, and a person in the main checkout: each sees its own changes only. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import {
   claudeEnvironment,
   codexHome,
@@ -9,6 +9,7 @@ import {
   RegistryUnreachable,
   startMockModelServer,
   type MockReply,
+  type RealCliName,
   type RecordedRequest,
 } from '@roost/lab';
 import { expect, it } from 'vitest';
@@ -99,27 +100,22 @@ it('shows each of two real agents, Claude Code and Codex, only its own changes',
   const server = await startMockModelServer({ reply: command });
   try {
     const agents = [
-      ['one', 'claude', 'claude -p --dangerously-skip-permissions', claudeEnvironment],
-      [
-        'two',
-        'codex',
-        'codex exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox',
-        codexHome,
-      ],
+      ['one', 'claude', '-p --dangerously-skip-permissions', claudeEnvironment],
+      ['two', 'codex', 'exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox', codexHome],
     ] as const;
-    for (const [, cli] of agents) {
-      const { file } = await ensureRealCli(cli).catch((error: unknown) => {
-        if (error instanceof RegistryUnreachable)
-          context.skip(`${cli} could not be installed: ${error.message}`);
-        throw error;
-      });
-      roost.environment.PATH = `${dirname(file)}:${dirname(process.execPath)}:${roost.environment.PATH ?? ''}`;
-    }
+    const install = async (cli: RealCliName) => {
+      try {
+        return (await ensureRealCli(cli)).file;
+      } catch (error) {
+        if (!(error instanceof RegistryUnreachable)) throw error;
+        return context.skip(`${cli} could not be installed: ${error.message}`);
+      }
+    };
     profile({});
-    for (const [name, , start, prepare] of agents) {
+    for (const [name, cli, options, prepare] of agents) {
       const environment = await prepare({ home: join(roost.root, `home-${name}`), baseUrl: server.url });
       const flags = Object.entries(environment).flatMap(([key, value]) => ['--env', `${key}=${value}`]);
-      const script = `${start} 'write ${name}' </dev/null; exec cat`;
+      const script = `'${await install(cli)}' ${options} 'write ${name}' </dev/null; exec cat`;
       await roost.ok([
         'run',
         '--detach',

@@ -172,7 +172,7 @@ test('api without an operation lists them all', async () => {
 });
 
 test.each([
-  ['commands', ['__complete', '--', 'at'], 'attach\n'],
+  ['commands', ['__complete', '--', 'atta'], 'attach\n'],
   ['options', ['__complete', '--', 'logs', '--fo'], '--follow\n'],
   ['inner commands', ['__complete', '--', 'records', 're'], 'rename\nresume\n'],
   ['no providers without a node', ['__complete', '--', 'run', 'c'], ''],
