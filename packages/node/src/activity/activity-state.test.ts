@@ -114,6 +114,19 @@ describe('looks alone', () => {
       [5_000, 'nothing', 'done'],
     ]);
   });
+  test.each([
+    ['has had no turn yet', 'see composer', 'ready'],
+    ['is done', 'tell finished', 'done'],
+    ['has reached a limit', 'tell quota', 'blocked quota'],
+  ])('an interrupt while it %s says nothing about the next turn', (_when, before, shown) => {
+    story([
+      [0, before, before === 'see composer' ? 'starting' : shown],
+      [1_000, 'nothing', shown],
+      [1_100, 'interrupt', shown],
+      [2_000, 'tell working', 'working'],
+      [3_000, 'tell finished', 'done'],
+    ]);
+  });
 });
 
 describe("the agent's own word", () => {

@@ -17,7 +17,7 @@ export type Signal =
 interface Heard {
   readonly signal: Signal;
   readonly source: ActivitySource;
-  /** Milliseconds: since when it has said so, and when it said so last. */
+  /** Milliseconds: since when it has said so. */
   readonly since: number;
 }
 
@@ -107,9 +107,13 @@ function isStartUp(
   return source === 'terminal' && signal.kind === 'working' && !hasWorked && shown.state !== 'ready';
 }
 
-/** A person ends the turn through us. */
+/** A person ends the turn through us. Where none is shown, there is none whose end it could be. */
 export function interruptSent(facts: ActivityFacts): ActivityFacts {
-  return { ...facts, interrupted: true };
+  return isTurnShown(facts) ? { ...facts, interrupted: true } : facts;
+}
+
+function isTurnShown({ shown: { state, reason } }: ActivityFacts): boolean {
+  return state === 'working' || (state === 'blocked' && !isAfterTurn(reason));
 }
 
 /** Somebody has looked: what is done is done. */
@@ -163,14 +167,14 @@ function dueAt(seen: Heard, told: Heard | null): number {
   const { kind } = seen.signal;
   const steady = seen.since + STEADY_MS[kind];
   if (told === null || isSameSignal(told.signal, seen.signal)) return steady;
-  if (told.signal.kind === 'blocked' && isBesideComposer(told.signal.reason) && kind === 'composer') {
+  if (told.signal.kind === 'blocked' && isAfterTurn(told.signal.reason) && kind === 'composer') {
     return Number.POSITIVE_INFINITY;
   }
   return Math.max(steady, Math.max(seen.since, told.since) + AGAINST_WORD_MS[kind]);
 }
 
-/** A turn that failed leaves a composer, too: that does not speak against it. */
-function isBesideComposer(reason: BlockReason): boolean {
+/** A turn that failed is over, and leaves a composer, too: that does not speak against it. */
+function isAfterTurn(reason: BlockReason | null): boolean {
   return reason === 'quota' || reason === 'error';
 }
 
