@@ -1,7 +1,7 @@
 /** What an agent is doing, as far as the best source that there is tells. */
 import * as z from 'zod';
 import { boundedText } from './bounded-text.ts';
-import { BlockAuthority } from './agent-event.ts';
+import { AGENT_NAME_BYTES_MAX, BlockAuthority } from './agent-event.ts';
 
 /**
  * starting: runs, and takes no prompt yet. ready: takes its first prompt. working: a turn runs. blocked: waits for a person.
@@ -39,7 +39,7 @@ export const Activity = z.object({
   /** With `blocked` only. */
   reason: BlockReason.nullable(),
   authority: BlockAuthority.nullable(),
-  /** A sentence for people: which tool, which question, when a quota ends. */
-  detail: boundedText(512).nullable(),
+  /** The tool that is asked about, until when a limit holds, the provider's code of a fault. Never what an agent read or wrote. */
+  detail: boundedText(AGENT_NAME_BYTES_MAX).nullable(),
 });
 export type Activity = z.infer<typeof Activity>;

@@ -1,4 +1,5 @@
-// What an event of an agent says about what the agent is doing; null when it says nothing about that.
+// What an event of an agent says about what the agent is doing; null when it says nothing about that. What it shows is kept for long and
+// told to everybody who watches: of the event it takes names and codes, never what the agent was given or has written.
 import type { AgentEvent } from '@roost/protocol';
 import type { Signal } from './activity-state.ts';
 
@@ -19,20 +20,20 @@ export function signalOfEvent(event: AgentEvent): Signal | null {
         kind: 'blocked',
         reason: event.interaction,
         authority: null,
-        detail: sentenceOf(event.title),
+        detail: event.tool,
       };
     case 'quota':
       return event.isFinal
-        ? { kind: 'blocked', reason: 'quota', authority: 'provider-quota', detail: sentenceOf(event.message) }
+        ? {
+            kind: 'blocked',
+            reason: 'quota',
+            authority: 'provider-quota',
+            detail: event.resetsAt === null ? event.code : `until ${event.resetsAt}`,
+          }
         : null;
     case 'turn-finished':
       return event.outcome === 'failed'
-        ? {
-            kind: 'blocked',
-            reason: 'error',
-            authority: null,
-            detail: sentenceOf(event.fault ?? 'the turn failed'),
-          }
+        ? { kind: 'blocked', reason: 'error', authority: null, detail: event.stopReason }
         : { kind: 'finished', interrupted: event.outcome === 'interrupted' };
     case 'session-started':
     case 'identity':
@@ -45,12 +46,4 @@ export function signalOfEvent(event: AgentEvent): Signal | null {
     case 'session-ended':
       return null;
   }
-}
-
-/** Characters of what is said beside a state; in UTF-8, they are within its bound. */
-const DETAIL_CHARACTERS = 120;
-
-function sentenceOf(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length <= DETAIL_CHARACTERS ? line : `${line.slice(0, DETAIL_CHARACTERS).toWellFormed()}…`;
 }

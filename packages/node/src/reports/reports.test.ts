@@ -78,15 +78,22 @@ const plain = { reason: null, detail: null, source: 'hooks' } as const;
 const reports = () => reportsDirectory(join(home.path, 'sessions'), session.id);
 
 it('tells what the agent is doing from its own words, and keeps none of them', async () => {
-  await report({ hook_event_name: 'UserPromptSubmit', prompt: 'do it' });
+  await client.call('events.subscribe', { after: 0 });
+  await report({ hook_event_name: 'UserPromptSubmit', prompt: 'canary' });
   await becomes({ state: 'working', ...plain });
   await report({
     hook_event_name: 'PermissionRequest',
     tool_name: 'Bash',
-    tool_input: { command: 'rm -r x' },
+    tool_input: { command: 'cat canary' },
   });
-  await becomes({ state: 'blocked', reason: 'approval', detail: 'Bash: rm -r x', source: 'hooks' });
-  await report({ hook_event_name: 'PostToolUse', tool_name: 'Bash', tool_use_id: 't1', tool_response: 'ok' });
+  await becomes({ state: 'blocked', reason: 'approval', detail: 'Bash', source: 'hooks' });
+  const used = { tool_name: 'Bash', tool_use_id: 't1', tool_response: 'canary' };
+  await report({ hook_event_name: 'PostToolUse', ...used });
+  await becomes({ state: 'working', ...plain });
+  const failed = { error: 'server_error', last_assistant_message: 'canary' };
+  await report({ hook_event_name: 'StopFailure', ...failed });
+  await becomes({ state: 'blocked', reason: 'error', detail: 'server_error', source: 'hooks' });
+  await report({ hook_event_name: 'UserPromptSubmit', prompt: 'canary' });
   await becomes({ state: 'working', ...plain });
   await report({ hook_event_name: 'Stop' });
   await becomes({ state: 'done', ...plain });
@@ -94,6 +101,10 @@ it('tells what the agent is doing from its own words, and keeps none of them', a
   await becomes({ state: 'idle', ...plain });
   expect(readdirSync(reports())).toEqual([]);
   expect(await screen()).not.toMatch(/hook [1-9]|hook 0 \[.+\]/);
+  const told = () => JSON.stringify(client.events);
+  await waitFor(() => told().includes('"state":"idle"'), 'the last event');
+  expect(told()).toContain('server_error');
+  expect(told()).not.toContain('canary');
 });
 
 it('finds what was reported while no node ran, in its order', async () => {
@@ -101,14 +112,14 @@ it('finds what was reported while no node ran, in its order', async () => {
   await daemon.stop();
   for (const [name, fields] of [
     ['10', { hook_event_name: 'UserPromptSubmit', prompt: 'x' }],
-    ['9', { hook_event_name: 'StopFailure', error: 'rate_limit', last_assistant_message: 'limit reached' }],
+    ['9', { hook_event_name: 'StopFailure', error: 'rate_limit', last_assistant_message: 'canary' }],
   ] as const) {
     const path = join(reports(), `${name}.json`);
     writeFileSync(path, JSON.stringify(fields));
     utimesSync(path, 0, 1_000_000_000 - Number(name));
   }
   await start();
-  await becomes({ state: 'blocked', reason: 'quota', detail: 'limit reached', source: 'hooks' });
+  await becomes({ state: 'blocked', reason: 'quota', detail: 'rate_limit', source: 'hooks' });
 });
 
 it('drops what is no report, and goes on', async () => {
