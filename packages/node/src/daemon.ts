@@ -22,7 +22,6 @@ import { acquireHomeLock } from './home/lock.ts';
 import { nodeToken } from './home/token.ts';
 import { writeHookFiles } from './reports/hook-files.ts';
 import { Reports } from './reports/reports.ts';
-import { signalOfEvent } from './activity/event-signal.ts';
 import type { KeeperEvents } from './keepers/keeper-link.ts';
 import { KeeperPool } from './keepers/keeper-pool.ts';
 import { ManagedWorktrees } from './managed-worktrees/managed-worktrees.ts';
@@ -152,10 +151,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
   const reports = new Reports({
     store,
     sessionsDirectory: paths.sessions,
-    heard: (sessionId, event) => {
-      const signal = signalOfEvent(event);
-      if (signal !== null) activities.tell(sessionId, 'hooks', signal);
-    },
+    heard: (sessionId, event) => activities.heard(sessionId, 'hooks', event),
     log,
   });
   const removals = new Removals({ store, keepers, sessionsDirectory: paths.sessions, log });

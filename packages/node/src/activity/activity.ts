@@ -1,10 +1,16 @@
 // What each agent that runs is doing: gathers what sources say, and stores what that amounts to whenever it changes.
-import type { Activity, SessionId } from '@roost/protocol';
+import type { Activity, AgentEvent, Session, SessionId } from '@roost/protocol';
 import { findProvider, type ScreenVerdict } from '@roost/providers';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import type { Log } from '../log.ts';
-import { changeSession, findSession, isLive, type SessionRow } from '../sessions/session-table.ts';
+import {
+  changeSession,
+  findSession,
+  isLive,
+  storedView,
+  type SessionRow,
+} from '../sessions/session-table.ts';
 import type { SessionLifecycle } from '../sessions/lifecycle.ts';
 import type { Store } from '../store/store.ts';
 import {
@@ -19,8 +25,8 @@ import {
   type ActivityFacts,
   type Signal,
 } from './activity-state.ts';
+import { signalOfEvent } from './event-signal.ts';
 import { ScreenLooks } from './screen-looks.ts';
-import { parseActivity } from './stored-activity.ts';
 
 interface ActivitiesOptions {
   readonly store: Store;
@@ -47,7 +53,7 @@ export class Activities {
     this.#stopListening = store.onEvent(({ body }) => {
       if (body.kind === 'session-removed') this.#forget(body.sessionId);
       if (body.kind !== 'session-changed') return;
-      if (body.session.status === 'running') this.#begin(body.session.id);
+      if (body.session.status === 'running') this.#begin(body.session);
       else if (!isLive(body.session)) this.#forget(body.session.id);
     });
   }
@@ -56,13 +62,14 @@ export class Activities {
   connected(link: KeeperLink): void {
     for (const sessionId of link.children.keys()) {
       const row = findSession(this.#options.store.sql, sessionId);
-      if (row?.status === 'running') this.#begin(row.id);
+      if (row?.status === 'running') this.#begin(storedView(row));
     }
   }
 
   /** The agent itself says something. Of a session that does not run it is ignored. */
-  tell(sessionId: SessionId, source: 'stream' | 'hooks', signal: Signal): void {
-    this.#change(sessionId, (facts) => tell(facts, source, signal, Date.now()));
+  heard(sessionId: SessionId, source: 'stream' | 'hooks', event: AgentEvent): void {
+    const signal = signalOfEvent(event);
+    if (signal !== null) this.#change(sessionId, (facts) => tell(facts, source, signal, Date.now()));
   }
 
   /** A person ends the turn through us. */
@@ -82,18 +89,16 @@ export class Activities {
     this.#timers.clear();
   }
 
-  #begin(sessionId: SessionId): void {
-    const row = findSession(this.#options.store.sql, sessionId);
-    if (row?.status !== 'running') return;
-    const rules = findProvider(row.provider)?.screen ?? [];
-    if (row.transport !== 'pty' || rules.length === 0) return;
-    if (!this.#facts.has(row.id)) {
-      const stored = parseActivity(row.activity);
-      const facts = stored === null ? newFacts(Date.now()) : restoredFacts(stored);
-      this.#facts.set(row.id, facts);
-      if (stored === null) this.#store(row.id, facts);
+  /** What has begun goes on. */
+  #begin({ id, provider, transport, activity = null }: Session): void {
+    const rules = findProvider(provider)?.screen ?? [];
+    if (transport !== 'pty' || rules.length === 0) return;
+    if (!this.#facts.has(id)) {
+      const facts = activity === null ? newFacts(Date.now()) : restoredFacts(activity);
+      this.#facts.set(id, facts);
+      if (activity === null) this.#store(id, facts);
     }
-    this.#looks.begin(row.id, rules);
+    this.#looks.begin(id, rules);
   }
 
   #seen(sessionId: SessionId, verdict: ScreenVerdict | null): void {

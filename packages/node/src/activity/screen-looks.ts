@@ -1,9 +1,9 @@
 // Looks at the screens of agents, each at its own pace: the keeper is asked for the next newer screen, so an idle agent costs nothing,
 // and a busy one a few looks a second. What a look means is the provider's rules' to say.
-import { FailureError, type SessionId } from '@roost/protocol';
-import type { ScreenFrame } from '@roost/keeper/wire';
+import type { SessionId } from '@roost/protocol';
 import { readScreen, type ScreenRule, type ScreenVerdict } from '@roost/providers';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
+import { nextFrame } from '../keepers/next-frame.ts';
 import type { Log } from '../log.ts';
 
 /** Milliseconds between two looks at a screen that changes: well below what a person takes for "now". */
@@ -65,20 +65,5 @@ export class ScreenLooks {
       timer.unref();
       this.#pauses.set(timer, resolve);
     });
-  }
-}
-
-async function nextFrame(
-  link: KeeperLink | null,
-  sessionId: SessionId,
-  after: number,
-): Promise<ScreenFrame | null> {
-  if (link?.isConnected !== true) return null;
-  try {
-    return await link.call('nextFrame', { sessionId, after }, null);
-  } catch (error) {
-    // Gone, released, or a keeper of before that knows no frames.
-    if (error instanceof FailureError) return null;
-    throw error;
   }
 }

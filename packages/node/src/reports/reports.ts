@@ -13,7 +13,7 @@ import {
 import { systemErrorCode } from '../home/system-error.ts';
 import type { Log } from '../log.ts';
 import { readSmallFile } from '../read-small-file.ts';
-import { findSession, isLive, listSessions } from '../sessions/session-table.ts';
+import { isLive, listSessions } from '../sessions/session-table.ts';
 import type { Store } from '../store/store.ts';
 
 /** Reports of one session that are taken at once: more than any agent makes while a node restarts. */
@@ -51,7 +51,7 @@ export class Reports {
 
   /** Sessions that live already. */
   begin(): void {
-    for (const row of listSessions(this.#options.store.sql, false, -1)) this.#follow(row.id);
+    for (const row of listSessions(this.#options.store.sql, false, -1)) this.#follow(row);
   }
 
   close(): void {
@@ -60,19 +60,22 @@ export class Reports {
   }
 
   #sessionChanged(session: Session): void {
-    if (session.status === 'running') this.#follow(session.id);
+    if (session.status === 'running') this.#follow(session);
     else if (!isLive(session)) {
-      this.#take(session.id);
+      const hooks = hooksOf(session);
+      if (hooks !== null) this.#take(session.id, hooks);
       this.#leave(session.id);
     }
   }
 
-  #follow(sessionId: SessionId): void {
-    if (this.#watchers.has(sessionId) || this.#hooksOf(sessionId) === null) return;
+  #follow(session: Reporting): void {
+    const { id: sessionId } = session;
+    const hooks = hooksOf(session);
+    if (hooks === null || this.#watchers.has(sessionId)) return;
     const directory = reportsDirectory(this.#options.sessionsDirectory, sessionId);
     try {
       const watcher = watch(directory, (_kind, name) => {
-        if (name?.endsWith(REPORT_SUFFIX) === true) this.#take(sessionId);
+        if (name?.endsWith(REPORT_SUFFIX) === true) this.#take(sessionId, hooks);
       });
       watcher.on('error', (error) => {
         this.#options.log.warn({ sessionId, err: error }, 'reports are not heard any more');
@@ -85,7 +88,7 @@ export class Reports {
         this.#options.log.warn({ sessionId, err: error }, 'reports cannot be heard');
       return;
     }
-    this.#take(sessionId);
+    this.#take(sessionId, hooks);
   }
 
   #leave(sessionId: SessionId): void {
@@ -93,14 +96,7 @@ export class Reports {
     this.#watchers.delete(sessionId);
   }
 
-  #hooksOf(sessionId: SessionId): ProviderHooks | null {
-    const row = findSession(this.#options.store.sql, sessionId);
-    return row?.transport === 'pty' ? (findProvider(row.provider)?.hooks ?? null) : null;
-  }
-
-  #take(sessionId: SessionId): void {
-    const hooks = this.#hooksOf(sessionId);
-    if (hooks === null) return;
+  #take(sessionId: SessionId, hooks: ProviderHooks): void {
     const { log, heard } = this.#options;
     const directory = reportsDirectory(this.#options.sessionsDirectory, sessionId);
     for (const path of waiting(directory)) {
@@ -113,6 +109,12 @@ export class Reports {
       for (const event of hooks.read(parsed(file.content))) heard(sessionId, event);
     }
   }
+}
+
+type Reporting = Pick<Session, 'id' | 'provider' | 'transport'>;
+
+function hooksOf({ provider, transport }: Reporting): ProviderHooks | null {
+  return transport === 'pty' ? (findProvider(provider)?.hooks ?? null) : null;
 }
 
 /**

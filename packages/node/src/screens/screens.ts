@@ -1,17 +1,12 @@
 // Screens of terminal sessions for whoever watches them. For each session that somebody watches there is one question at its keeper:
 // the next newer screen. The answer goes to all who watch, each keeps the newest that it has not taken, and the next question
 // waits a moment. So a flood, a slow watcher or a thousand changes cost one screen at a time, and what nobody watches costs nothing.
-import {
-  FailureError,
-  type ScreenFrame,
-  type Session,
-  type SessionAddress,
-  type SessionId,
-} from '@roost/protocol';
+import type { ScreenFrame, Session, SessionAddress, SessionId } from '@roost/protocol';
 import type { ChildState, ScreenFrame as KeeperFrame } from '@roost/keeper/wire';
 import type { ScreenSource } from '../control/handlers.ts';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
+import { nextFrame } from '../keepers/next-frame.ts';
 import type { Log } from '../log.ts';
 import { findSession, isLive, listSessions, type SessionRow } from '../sessions/session-table.ts';
 import type { Store } from '../store/store.ts';
@@ -144,9 +139,7 @@ export class Screens {
     for (let after = -1; !this.#closed;) {
       const row = findSession(store.sql, sessionId);
       if (row?.transport !== 'pty' || !isLive(row) || this.#watchersOf(row).length === 0) return;
-      const link = keepers.get(row.keeper_id);
-      if (link?.isConnected !== true) return;
-      const frame = await nextFrame(link, sessionId, after);
+      const frame = await nextFrame(keepers.get(row.keeper_id), sessionId, after);
       // Its keeper may hold it again, or somebody else's news may tell what became of it.
       if (frame === null) return;
       after = frame.revision;
@@ -182,17 +175,6 @@ function pause(asking: Asking): Promise<void> {
       resolve();
     };
   });
-}
-
-/** null when there is none to be had now. */
-async function nextFrame(link: KeeperLink, sessionId: string, after: number): Promise<KeeperFrame | null> {
-  try {
-    return await link.call('nextFrame', { sessionId, after }, null);
-  } catch (error) {
-    // Gone, released, or a keeper of before that knows no frames.
-    if (error instanceof FailureError) return null;
-    throw error;
-  }
 }
 
 class Watcher implements ScreenSource {
