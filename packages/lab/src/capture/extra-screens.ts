@@ -34,10 +34,10 @@ export const EXTRA_SCREENS: Readonly<Record<TerminalCliName, readonly ExtraScree
       }),
       play: async (stage) => {
         await stage.sees(/Yes, I trust this folder/);
-        stage.press('\r');
         await stage.settle({ quietMs: 2500, capMs: 12_000 });
-        await stage.shoot('idle-not-signed-in', 'idle', 'login');
-        await stage.prompt('/login');
+        await stage.shoot('blocked-trust-not-signed-in', 'blocked', 'trust');
+        stage.press('\r');
+        await stage.sees(/Not logged in/);
         await stage.settle({ quietMs: 2000, capMs: 8000 });
         await stage.shoot('blocked-login', 'blocked', 'login');
       },

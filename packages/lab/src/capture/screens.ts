@@ -320,7 +320,7 @@ async function work(
   // Some try again for minutes.
   const asked = model.asked('turn-quota');
   await delay(3000);
-  const retries = asked > 1 && /esc|interrupt|cancel/i.test(await stage.terminal.read());
+  const retries = asked > 1 && /esc|interrupt|cancel|retrying/i.test(await stage.terminal.read());
   await stage.shoot(retries ? 'working-quota' : 'idle-quota', retries ? 'working' : 'idle', 'quota');
   if (retries) {
     await interrupt(cli, stage);
