@@ -1,6 +1,6 @@
 /**
  * What an agent does, in one vocabulary for every provider and every source: a structured stream, ACP, hooks. Text that a
- * provider gives is cut to its bound, on the border of a character, before it becomes an event; `cut` tells that something is missing.
+ * provider gives is cut to its bound, on the border of a character, before it becomes an event; an ellipsis stands where it was cut.
  */
 import * as z from 'zod';
 import { boundedText } from './bounded-text.ts';
@@ -14,8 +14,6 @@ export const AGENT_NAME_BYTES_MAX = 512;
 export const AGENT_SENTENCE_BYTES_MAX = 4_096;
 /** Options of one question, entries of a plan, models, modes, commands. */
 export const AGENT_LIST_MAX = 64;
-/** Bytes of the answer to a question. */
-export const AGENT_ANSWER_BYTES_MAX = 32_768;
 
 const name = boundedText(AGENT_NAME_BYTES_MAX).min(1);
 const sentence = boundedText(AGENT_SENTENCE_BYTES_MAX);
@@ -177,4 +175,3 @@ export const AgentEvent = lazySchema(() =>
   ]),
 );
 export type AgentEvent = z.infer<typeof AgentEvent>;
-export type AgentEventKind = AgentEvent['kind'];

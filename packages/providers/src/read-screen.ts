@@ -19,7 +19,6 @@ export function readScreen(rules: readonly ScreenRule[], view: ScreenView): Scre
     state: rule.state,
     reason: rule.reason ?? null,
     source: rule.gates.every((gate) => gate.in.kind === 'title') ? 'terminal' : 'screen',
-    typed: rule.typed === undefined ? null : typedText(rule.typed, textOf({ kind: 'screen' })),
   };
 }
 
@@ -46,11 +45,4 @@ function regionText(region: ScreenRegion, { lines, title }: ScreenView): string 
       return kept.join('\n');
     }
   }
-}
-
-/** The last match counts: what is further up was sent before. */
-function typedText(pattern: RegExp, text: string): string | null {
-  let typed: string | null = null;
-  for (const match of text.matchAll(new RegExp(pattern, `${pattern.flags}g`))) typed = match[1] ?? typed;
-  return typed === null ? null : typed.trim();
 }

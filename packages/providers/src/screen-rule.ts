@@ -11,6 +11,8 @@ export type ScreenRegion =
   | { readonly kind: 'bottom'; readonly lines: number }
   | { readonly kind: 'title' };
 
+export const bottom = (lines: number): ScreenRegion => ({ kind: 'bottom', lines });
+
 /** Every field that is there must hold. Patterns never carry the flags g or y. */
 export interface ScreenGate {
   readonly in: ScreenRegion;
@@ -23,19 +25,16 @@ export interface ScreenGate {
 export interface ScreenRule {
   /** Unique in its provider. */
   readonly id: string;
-  readonly state: 'starting' | 'working' | 'blocked' | 'composer';
+  readonly state: 'working' | 'blocked' | 'composer';
   /** With `blocked`. */
   readonly reason?: BlockReason;
   /** All of them hold. */
   readonly gates: readonly ScreenGate[];
-  /** Group 1: what is half typed in the composer; with `composer` only. */
-  readonly typed?: RegExp;
 }
 
 export interface ScreenView {
   readonly lines: readonly string[];
   readonly title: string | null;
-  readonly cursor?: { readonly row: number; readonly column: number };
 }
 
 export interface ScreenVerdict {
@@ -45,6 +44,4 @@ export interface ScreenVerdict {
   readonly reason: BlockReason | null;
   /** `terminal`: the program says it itself, by its title. */
   readonly source: 'terminal' | 'screen';
-  /** What a person has typed into the composer and not sent; null when that is not known. */
-  readonly typed: string | null;
 }

@@ -1,4 +1,4 @@
-import type { ScreenGate, ScreenRule } from '../screen-rule.ts';
+import { bottom, type ScreenGate, type ScreenRule } from '../screen-rule.ts';
 
 /** The composer: a line between two rules across the screen. Menus use the same glyph, and never stand between rules. */
 const COMPOSER = /^─{20,}[^\n]*\n❯(?: |\u00a0|$)[^\n]*(?:\n[^─\n][^\n]*)*\n─{20,}/m;
@@ -8,7 +8,6 @@ const MENU_FOOTER: ScreenGate = {
   any: [/^\s*(?:Enter to confirm|Esc to cancel|Enter to select)\b/m],
 };
 const CHOICE = /^\s*❯\s*[0-9]\.\s/m;
-const bottom = (lines: number) => ({ kind: 'bottom', lines }) as const;
 
 /** Claude Code 2.1.197. */
 export const CLAUDE_SCREEN: readonly ScreenRule[] = [
@@ -22,10 +21,7 @@ export const CLAUDE_SCREEN: readonly ScreenRule[] = [
     id: 'api-key',
     state: 'blocked',
     reason: 'api-key',
-    gates: [
-      MENU_FOOTER,
-      { in: bottom(20), all: [/^\s*❯\s*[0-9]\.\s/m, /Do you want to use this API key\?/] },
-    ],
+    gates: [MENU_FOOTER, { in: bottom(20), all: [CHOICE, /Do you want to use this API key\?/] }],
   },
   {
     id: 'bypass-warning',
@@ -94,6 +90,5 @@ export const CLAUDE_SCREEN: readonly ScreenRule[] = [
       { in: bottom(18), all: [COMPOSER] },
       { in: bottom(3), none: [/^\s*esc to interrupt/m, /^Resume this session with:/m] },
     ],
-    typed: /^─{20,}[^\n]*\n❯(?: |\u00a0)([^\n]*)\n─{20,}/m,
   },
 ];

@@ -1,6 +1,5 @@
-import type { ScreenRule } from '../screen-rule.ts';
+import { bottom, type ScreenRule } from '../screen-rule.ts';
 
-const bottom = (lines: number) => ({ kind: 'bottom', lines }) as const;
 const CHOICE = /^\s*›\s*[0-9]\.\s/m;
 
 /** Codex 0.171.0. It draws its composer up to a second before a trust screen takes its place: real is the one above the line that names model and folder. */

@@ -1,6 +1,5 @@
-import type { ScreenRule } from '../screen-rule.ts';
+import { bottom, type ScreenRule } from '../screen-rule.ts';
 
-const bottom = (lines: number) => ({ kind: 'bottom', lines }) as const;
 const title = { kind: 'title' } as const;
 /** A dialog is the last box on the screen; the row that Enter takes has a dot. */
 const DIALOG_END = /^\s*╰─+╯$/m;
@@ -65,6 +64,5 @@ export const GEMINI_SCREEN: readonly ScreenRule[] = [
       // A menu of commands may stand below it.
       { in: bottom(24), all: [/^▄{10,}\n > [^\n]*\n(?:(?!▀)[^\n]*\n)*▀{10,}/m] },
     ],
-    typed: /^▄{10,}\n > (?! {2}Type your message)([^\n]*)\n/m,
   },
 ];

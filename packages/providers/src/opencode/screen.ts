@@ -1,6 +1,5 @@
-import type { ScreenRule } from '../screen-rule.ts';
+import { bottom, type ScreenRule } from '../screen-rule.ts';
 
-const bottom = (lines: number) => ({ kind: 'bottom', lines }) as const;
 /** The box of the composer ends in this edge, and nothing else does. */
 const COMPOSER_EDGE = /^ *╹▀{10,}/m;
 

@@ -1,6 +1,5 @@
-import type { ScreenRule } from '../screen-rule.ts';
+import { bottom, type ScreenRule } from '../screen-rule.ts';
 
-const bottom = (lines: number) => ({ kind: 'bottom', lines }) as const;
 /** Below a dialog; while it works, a time stands behind the words. */
 const WAITS = /^ {2}[\u2800-\u28ff] [^\n]*\.\.\.$/m;
 const COMPOSER = /^─{20,}\n> [^\n]*\n(?:(?!─)[^\n]*\n)*─{20,}/m;
@@ -53,6 +52,5 @@ export const QWEN_SCREEN: readonly ScreenRule[] = [
       { in: bottom(24), all: [COMPOSER] },
       { in: bottom(10), none: [SPINNER, WAITS] },
     ],
-    typed: /^─{20,}\n> (?! {2}Type your message)([^\n]*)\n/m,
   },
 ];
