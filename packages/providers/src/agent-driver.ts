@@ -9,6 +9,9 @@ import type { AgentEvent } from '@roost/protocol';
 /** Bytes of a line; a longer one is skipped by the reader, with a notice. */
 export const DRIVER_LINE_BYTES_MAX = 8 * 1024 * 1024;
 
+/** As whom we speak; vendors are told with every request of a model. */
+export const DRIVER_CLIENT = { name: 'roost', title: 'Roost', version: '0.1.0' };
+
 export interface DriverPort {
   emit(event: AgentEvent): void;
   /** One line without its end. */

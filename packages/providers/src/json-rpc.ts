@@ -1,6 +1,9 @@
 /** JSON-RPC 2.0, one object a line, as Codex and ACP speak it over standard streams. Codex leaves out `jsonrpc`. */
+import * as z from 'zod';
+import { isObject, readObject } from './json-object.ts';
 
-export type RpcId = string | number;
+export const RpcId = z.union([z.string(), z.number()]);
+export type RpcId = z.infer<typeof RpcId>;
 
 export interface RpcError {
   readonly code: number;
@@ -16,21 +19,6 @@ export type RpcMessage =
 
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
-
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** The JSON object that a line is; null for everything else. */
-export function readObject(line: string): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
-}
 
 /** null: not a message of the protocol. */
 export function readRpcMessage(line: string): RpcMessage | null {
@@ -90,20 +78,43 @@ export class RpcCalls<Purpose extends { readonly method: string }> {
     this.#send({ id, error: { code, message } });
   }
 
-  /** What a response is to; null when nothing waits for it (any more). */
-  take(id: RpcId): Purpose | null {
-    const purpose = this.#pending.get(id) ?? null;
-    this.#pending.delete(id);
-    return purpose;
-  }
-
   /** How many wait. */
   get pending(): number {
     return this.#pending.size;
   }
 
+  /** @returns false when the line, or the notification that it is, was not understood. */
+  receive(line: string, handler: RpcHandler<Purpose>): boolean {
+    const received = readRpcMessage(line);
+    if (received === null) return false;
+    switch (received.kind) {
+      case 'notification':
+        return handler.notification(received.method, received.params);
+      case 'request':
+        handler.request(received.id, received.method, received.params);
+        return true;
+      case 'result': {
+        const purpose = this.#take(received.id);
+        if (purpose !== null) handler.result(purpose, received.result);
+        return true;
+      }
+      case 'error': {
+        const purpose = this.#take(received.id);
+        if (purpose !== null) handler.error(purpose, received.error);
+        return true;
+      }
+    }
+  }
+
   state(): RpcCallsState<Purpose> {
     return { lastId: this.#lastId, pending: [...this.#pending] };
+  }
+
+  /** What a response is to; null when nothing waits for it (any more). */
+  #take(id: RpcId): Purpose | null {
+    const purpose = this.#pending.get(id) ?? null;
+    this.#pending.delete(id);
+    return purpose;
   }
 
   #send(message: object): void {
@@ -111,7 +122,20 @@ export class RpcCalls<Purpose extends { readonly method: string }> {
   }
 }
 
-export interface RpcCallsState<Purpose> {
-  readonly lastId: number;
-  readonly pending: readonly (readonly [RpcId, Purpose])[];
+/** What the other side of an exchange wants of us. */
+export interface RpcHandler<Purpose> {
+  /** @returns false when it is not what its method says. */
+  notification(method: string, params: unknown): boolean;
+  request(id: RpcId, method: string, params: unknown): void;
+  /** Of a request of ours. */
+  result(purpose: Purpose, result: unknown): void;
+  error(purpose: Purpose, error: RpcError): void;
 }
+
+export interface RpcCallsState<Purpose> {
+  lastId: number;
+  pending: [RpcId, Purpose][];
+}
+
+export const rpcCallsState = <Purpose extends z.ZodType>(purpose: Purpose) =>
+  z.object({ lastId: z.int().nonnegative(), pending: z.array(z.tuple([RpcId, purpose])) });

@@ -5,12 +5,13 @@
  */
 import type { InteractionOptionKind } from '@roost/protocol';
 import * as z from 'zod';
-import type {
-  AgentDriver,
-  AgentProtocol,
-  DriverOpening,
-  DriverPort,
-  InteractionAnswer,
+import {
+  DRIVER_CLIENT,
+  type AgentDriver,
+  type AgentProtocol,
+  type DriverOpening,
+  type DriverPort,
+  type InteractionAnswer,
 } from '../agent-driver.ts';
 import { boundText, byteLength } from '../agent-text.ts';
 import {
@@ -22,25 +23,24 @@ import {
   type ProviderFault,
 } from '../blocked.ts';
 import { Conversation, conversationState } from '../conversation.ts';
+import { isObject, read } from '../json-object.ts';
 import {
   INVALID_PARAMS,
-  isObject,
   METHOD_NOT_FOUND,
-  readRpcMessage,
   RpcCalls,
+  rpcCallsState,
   type RpcError,
-  type RpcId,
+  type RpcHandler,
+  RpcId,
 } from '../json-rpc.ts';
+import { MODE, MODEL, Offer, Offers } from './offers.ts';
 import * as message from './session-messages.ts';
+import { tellUsage } from './usage.ts';
 
 const PROTOCOL_VERSION = 1;
-const CLIENT = { name: 'roost', title: 'Roost', version: '0.1.0' };
 const AUTH_REQUIRED = -32000;
 /** Our own requests that wait for a response at a time. */
 const OWN_REQUESTS_MAX = 16;
-
-const MODE = 'mode';
-const MODEL = 'model';
 
 const Purpose = z.discriminatedUnion('method', [
   z.object({ method: z.literal('initialize'), directory: z.string(), resume: z.string().nullable() }),
@@ -54,32 +54,16 @@ const Purpose = z.discriminatedUnion('method', [
 ]);
 type Purpose = z.infer<typeof Purpose>;
 
-const RpcIdState = z.union([z.string(), z.number()]);
 const Kept = z.object({
-  rpcId: RpcIdState,
+  rpcId: RpcId,
   options: z.array(z.object({ optionId: z.string(), kind: z.string() })),
 });
 type Kept = z.infer<typeof Kept>;
 
-const Listed = z.object({ id: z.string(), label: z.string() });
-const Offer = z.object({
-  choice: z.string(),
-  current: z.string().nullable(),
-  available: z.array(Listed),
-  how: z.enum(['set_mode', 'set_model', 'set_config_option']),
-});
-type Offer = z.infer<typeof Offer>;
-/** Choices that are kept, and what each of them offers. */
-const OFFERS_MAX = 6;
-const OFFERED_MAX = 32;
-
 const State = z.object({
   protocol: z.literal('acp'),
   conversation: conversationState(Kept),
-  calls: z.object({
-    lastId: z.int().nonnegative(),
-    pending: z.array(z.tuple([RpcIdState, Purpose])),
-  }),
+  calls: rpcCallsState(Purpose),
   version: z.string().nullable(),
   sessionId: z.string().nullable(),
   /** Names of the ways to sign in, as it told them. */
@@ -102,12 +86,20 @@ export const acp: AgentProtocol = {
 class AcpDriver implements AgentDriver {
   readonly #talk: Conversation<Kept>;
   readonly #calls: RpcCalls<Purpose>;
+  readonly #handler: RpcHandler<Purpose> = {
+    notification: (method, params) =>
+      method !== 'session/update' ||
+      read(message.UpdateParams, params, ({ update }) => this.#onUpdate(update)),
+    request: (id, method, params) => this.#onRequest(id, method, params),
+    result: (purpose, result) => this.#onResult(purpose, result),
+    error: (purpose, error) => this.#onError(purpose, error),
+  };
   #version: string | null;
   #sessionId: string | null;
   #logins: string[];
   #isLoading: boolean;
   #isCancelling: boolean;
-  #offers: Offer[];
+  readonly #offers: Offers;
 
   constructor(port: DriverPort, state: State | null) {
     this.#talk = new Conversation(port, state?.conversation);
@@ -117,7 +109,7 @@ class AcpDriver implements AgentDriver {
     this.#logins = state?.logins ?? [];
     this.#isLoading = state?.isLoading ?? false;
     this.#isCancelling = state?.isCancelling ?? false;
-    this.#offers = state?.offers ?? [];
+    this.#offers = new Offers(this.#talk, state?.offers ?? []);
   }
 
   get isTurnOpen(): boolean {
@@ -138,7 +130,7 @@ class AcpDriver implements AgentDriver {
       {
         protocolVersion: PROTOCOL_VERSION,
         clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
-        clientInfo: CLIENT,
+        clientInfo: DRIVER_CLIENT,
       },
     );
   }
@@ -183,8 +175,8 @@ class AcpDriver implements AgentDriver {
   }
 
   choose(choice: string, id: string): boolean {
-    const offer = this.#offers.find((one) => one.choice === choice);
-    if (!this.#talk.isOpen || offer?.available.some((one) => one.id === id) !== true) return false;
+    const offer = this.#offers.find(choice, id);
+    if (!this.#talk.isOpen || offer === null) return false;
     if (this.#calls.pending >= OWN_REQUESTS_MAX) return false;
     const sessionId = this.#sessionId;
     switch (offer.how) {
@@ -208,47 +200,22 @@ class AcpDriver implements AgentDriver {
   }
 
   state(): State {
-    const calls = this.#calls.state();
     return {
       protocol: 'acp',
       conversation: this.#talk.state() as State['conversation'],
-      calls: { lastId: calls.lastId, pending: calls.pending.map(([id, purpose]) => [id, purpose]) },
+      calls: this.#calls.state(),
       version: this.#version,
       sessionId: this.#sessionId,
       logins: this.#logins,
       isLoading: this.#isLoading,
       isCancelling: this.#isCancelling,
-      offers: this.#offers,
+      offers: this.#offers.state(),
     };
   }
 
   receive(line: string): void {
     if (this.#talk.hasEnded) return;
-    const received = readRpcMessage(line);
-    switch (received?.kind) {
-      case undefined:
-        this.#talk.strangeLine(line);
-        return;
-      case 'notification':
-        if (received.method !== 'session/update') return;
-        if (!read(message.UpdateParams, received.params, ({ update }) => this.#onUpdate(update))) {
-          this.#talk.strangeLine(line);
-        }
-        return;
-      case 'request':
-        this.#onRequest(received.id, received.method, received.params);
-        return;
-      case 'result': {
-        const purpose = this.#calls.take(received.id);
-        if (purpose !== null) this.#onResult(purpose, received.result);
-        return;
-      }
-      case 'error': {
-        const purpose = this.#calls.take(received.id);
-        if (purpose !== null) this.#onError(purpose, received.error);
-        return;
-      }
-    }
+    if (!this.#calls.receive(line, this.#handler)) this.#talk.strangeLine(line);
   }
 
   // Responses to our requests.
@@ -269,15 +236,16 @@ class AcpDriver implements AgentDriver {
         this.#onPromptResult(result);
         return;
       case 'session/set_mode':
-        this.#chosen(MODE, purpose.id);
+        this.#offers.chosen(MODE, purpose.id);
         return;
       case 'session/set_model':
-        this.#chosen(MODEL, purpose.id);
+        this.#offers.chosen(MODEL, purpose.id);
         return;
       case 'session/set_config_option': {
         const { data } = message.SetConfigResult.safeParse(result);
-        if (data === undefined || data.configOptions.length === 0) this.#chosen(purpose.choice, purpose.id);
-        else this.#offerOptions(data.configOptions);
+        if (data === undefined || data.configOptions.length === 0)
+          this.#offers.chosen(purpose.choice, purpose.id);
+        else this.#offers.options(data.configOptions);
         return;
       }
     }
@@ -318,15 +286,13 @@ class AcpDriver implements AgentDriver {
     this.#sessionId = sessionId;
     const model = data?.models?.currentModelId ?? null;
     this.#talk.started({ providerSessionId: sessionId, model, version: this.#version });
-    if (data?.modes) this.#offerModes(data.modes);
-    if (data?.models) this.#offerModels(data.models);
-    this.#offerOptions(data?.configOptions ?? []);
+    if (data !== undefined) this.#offers.opened(data);
   }
 
   #onPromptResult(result: unknown): void {
     const { data } = message.PromptResult.safeParse(result);
     const stopReason = data?.stopReason ?? null;
-    this.#tellUsage(data?.usage ?? null, data?._meta ?? null);
+    tellUsage(this.#talk, data?.usage ?? null, data?._meta ?? null);
     switch (stopReason) {
       case 'cancelled':
         this.#endTurn('interrupted', { stopReason });
@@ -387,10 +353,10 @@ class AcpDriver implements AgentDriver {
   #onUpdate(update: z.infer<typeof message.UpdateParams>['update']): void {
     switch (update.sessionUpdate) {
       case 'current_mode_update':
-        read(message.CurrentMode, update, ({ currentModeId }) => this.#chosen(MODE, currentModeId));
+        read(message.CurrentMode, update, ({ currentModeId }) => this.#offers.chosen(MODE, currentModeId));
         return;
       case 'config_option_update':
-        read(message.ConfigUpdate, update, ({ configOptions }) => this.#offerOptions(configOptions));
+        read(message.ConfigUpdate, update, ({ configOptions }) => this.#offers.options(configOptions));
         return;
       case 'available_commands_update':
         read(message.Commands, update, ({ availableCommands }) => {
@@ -408,7 +374,7 @@ class AcpDriver implements AgentDriver {
         read(message.Chunk, update, ({ content }) =>
           this.#talk.said('message', content.text ?? `[${content.type}]`, true),
         );
-        this.#tellUsage(null, isObject(update._meta) ? update._meta : null);
+        tellUsage(this.#talk, null, isObject(update._meta) ? update._meta : null);
         return;
       case 'agent_thought_chunk':
         read(message.Chunk, update, ({ content }) => this.#talk.said('thinking', content.text ?? '', true));
@@ -460,86 +426,6 @@ class AcpDriver implements AgentDriver {
 
   #startTool({ toolCallId: toolId, title, kind, rawInput }: message.ToolCall): void {
     this.#talk.toolStarted({ toolId, tool: kind ?? 'tool', title, input: rawInput ?? {} });
-  }
-
-  /** Where each keeps it: the result's `usage`, Gemini's `_meta.quota.token_count`, Qwen's `_meta.usage` of the last chunk. */
-  #tellUsage(
-    usage: z.infer<typeof message.PromptResult>['usage'],
-    meta: Readonly<Record<string, unknown>> | null,
-  ): void {
-    if (usage !== null) {
-      this.#talk.usage('turn', {
-        inputTokens: usage.inputTokens,
-        outputTokens: usage.outputTokens,
-        reasoningTokens: usage.thoughtTokens,
-        cacheReadTokens: usage.cachedReadTokens,
-        cacheWriteTokens: usage.cachedWriteTokens,
-      });
-      return;
-    }
-    const quota = isObject(meta?.quota) ? meta.quota.token_count : null;
-    const counts = isObject(quota) ? quota : isObject(meta?.usage) ? meta.usage : null;
-    if (counts === null) return;
-    const number = (...names: readonly string[]): number | null => {
-      const found = names.map((name) => counts[name]).find((value) => typeof value === 'number');
-      return typeof found === 'number' ? found : null;
-    };
-    this.#talk.usage(counts === quota ? 'turn' : 'call', {
-      inputTokens: number('input_tokens', 'inputTokens'),
-      outputTokens: number('output_tokens', 'outputTokens'),
-      reasoningTokens: number('thoughtTokens', 'thought_tokens'),
-      cacheReadTokens: number('cachedReadTokens', 'cached_tokens'),
-    });
-  }
-
-  // Choices.
-
-  #offerModes({
-    currentModeId,
-    availableModes,
-  }: NonNullable<z.infer<typeof message.SessionResult>['modes']>): void {
-    const available = availableModes.map(({ id, name }) => ({ id, label: name ?? id }));
-    this.#offer({ choice: MODE, current: currentModeId, available, how: 'set_mode' });
-  }
-
-  #offerModels({
-    currentModelId,
-    availableModels,
-  }: NonNullable<z.infer<typeof message.SessionResult>['models']>): void {
-    const available = availableModels.map(({ modelId, name }) => ({ id: modelId, label: name ?? modelId }));
-    this.#offer({ choice: MODEL, current: currentModelId, available, how: 'set_model' });
-  }
-
-  #offerOptions(options: message.ConfigOptions): void {
-    for (const { id, type, currentValue, options: values } of options) {
-      if (type !== 'select') continue;
-      const available = values.map(({ value, name }) => ({ id: value, label: name ?? value }));
-      const current = typeof currentValue === 'string' ? currentValue : null;
-      this.#offer({ choice: id, current, available, how: 'set_config_option' });
-    }
-  }
-
-  #offer({ choice, current, available, how }: Offer): void {
-    const kept: Offer = {
-      choice: boundText(choice, 128),
-      current: current === null ? null : boundText(current, 256),
-      available: available
-        .filter(({ id }) => byteLength(id) <= 128)
-        .slice(0, OFFERED_MAX)
-        .map(({ id, label }) => ({ id, label: boundText(label, 64) })),
-      how,
-    };
-    const at = this.#offers.findIndex((one) => one.choice === kept.choice);
-    if (at >= 0) this.#offers[at] = kept;
-    else if (this.#offers.length < OFFERS_MAX) this.#offers.push(kept);
-    else return;
-    this.#talk.choices(kept.choice, kept.current, kept.available);
-  }
-
-  #chosen(choice: string, id: string): void {
-    const offer = this.#offers.find((one) => one.choice === choice);
-    if (offer !== undefined) this.#offer({ ...offer, current: id });
-    else if (choice === MODE) this.#talk.choices(MODE, id, []);
   }
 
   // Requests of the agent.
@@ -618,14 +504,4 @@ const outputText = (value: unknown): string =>
 function planStatus(status: string | null): 'pending' | 'in-progress' | 'completed' {
   if (status === 'completed') return 'completed';
   return status === 'in_progress' ? 'in-progress' : 'pending';
-}
-
-function read<Schema extends z.ZodType>(
-  schema: Schema,
-  value: unknown,
-  act: (parsed: z.infer<Schema>) => void,
-): boolean {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) act(parsed.data);
-  return parsed.success;
 }

@@ -5,6 +5,7 @@
 import type { AgentEvent } from '@roost/protocol';
 import { eventJson, eventName, eventSentence, eventText } from '../agent-text.ts';
 import { REPORT_COMMAND, type ProviderHooks } from '../hook-report.ts';
+import { isObject } from '../json-object.ts';
 
 /** Seconds after which Claude Code ends the command. */
 const TIMEOUT_S = 5;
@@ -38,7 +39,7 @@ export const CLAUDE_HOOKS: ProviderHooks = {
 };
 
 function readClaudeHook(report: unknown): readonly AgentEvent[] {
-  if (!isRecord(report)) return [];
+  if (!isObject(report)) return [];
   const text = (key: string): string | null => {
     const value = report[key];
     return typeof value === 'string' ? value : null;
@@ -129,7 +130,7 @@ function readClaudeHook(report: unknown): readonly AgentEvent[] {
 
 /** What a person must know at a glance: the tool, and the command or the file that it is about. */
 function titleOf(tool: string, input: unknown): string {
-  if (!isRecord(input)) return tool;
+  if (!isObject(input)) return tool;
   const subject = [input.command, input.file_path, input.url, input.pattern].find(
     (value) => typeof value === 'string',
   );
@@ -138,8 +139,4 @@ function titleOf(tool: string, input: unknown): string {
 
 function durationOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { InteractionAnswer } from '../agent-driver.ts';
 import { boundText, byteLength } from '../agent-text.ts';
 import type { Conversation } from '../conversation.ts';
-import type { JsonObject } from '../json-rpc.ts';
+import type { JsonObject } from '../json-object.ts';
 import { answerTo, type Question, questionDetail, questionId, questionOptions } from '../question-list.ts';
 import { AskedQuestions, type CanUseTool, type PermissionUpdate } from './stream-lines.ts';
 

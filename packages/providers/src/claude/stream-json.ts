@@ -3,7 +3,6 @@
  * `claude -p --input-format stream-json --output-format stream-json --verbose --include-partial-messages --permission-prompt-tool stdio`.
  * A session is resumed by an argument, `--resume ID`; the end of standard input ends the process.
  */
-import type { BlockAuthority } from '@roost/protocol';
 import * as z from 'zod';
 import type {
   AgentDriver,
@@ -13,11 +12,11 @@ import type {
   InteractionAnswer,
 } from '../agent-driver.ts';
 import { boundText, byteLength } from '../agent-text.ts';
-import { blockedEvent, blockedTurn, isQuota, loginRequired } from '../blocked.ts';
 import { Conversation, conversationState, eventId } from '../conversation.ts';
-import { isObject, type JsonObject, readObject } from '../json-rpc.ts';
+import { isObject, type JsonObject, read, readObject } from '../json-object.ts';
 import { resetTimeOfNumber } from '../reset-time.ts';
 import { AskedOfPerson, PermissionRequests } from './permission-requests.ts';
+import { Refusals } from './refusals.ts';
 import {
   AssistantLine,
   CanUseTool,
@@ -32,11 +31,10 @@ import {
   SystemLine,
   UserLine,
 } from './stream-lines.ts';
+import { codeOfStatus, faultOf, tellTurnEnd } from './turn-end.ts';
 
 /** Our own requests that wait for a response at a time. */
 const OWN_REQUESTS_MAX = 16;
-/** Refusals of one turn that are remembered, so that its result does not tell them again. */
-const TOLD_REFUSALS_MAX = 64;
 
 const PERMISSION_MODE = 'permission-mode';
 const MODEL = 'model';
@@ -49,19 +47,6 @@ const PERMISSION_MODES = [
   { id: 'auto', label: 'Let a classifier decide' },
   { id: 'bypassPermissions', label: 'Allow everything' },
 ];
-
-/** Its word for what decided, and who that is. */
-const DENIED_BY: Readonly<Record<string, BlockAuthority>> = {
-  classifier: 'provider-classifier',
-  sandboxOverride: 'provider-sandbox',
-  rule: 'provider-permission-rule',
-  mode: 'provider-permission-rule',
-  hook: 'provider-permission-rule',
-  asyncAgent: 'provider-permission-rule',
-  workingDir: 'provider-permission-rule',
-  safetyCheck: 'provider-permission-rule',
-  subcommandResults: 'provider-permission-rule',
-};
 
 const OwnRequest = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('initialize') }),
@@ -103,11 +88,11 @@ class ClaudeStreamDriver implements AgentDriver {
   readonly #port: DriverPort;
   readonly #talk: Conversation<AskedOfPerson>;
   readonly #permissions: PermissionRequests;
+  readonly #refusals: Refusals;
   #lastRequest: number;
   readonly #ownRequests: Map<string, OwnRequest>;
   #isInterrupting: boolean;
   #context: z.infer<typeof Tokens>;
-  #toldRefusals: string[];
   #limitResetsAt: string | null;
   #serviceFault: string | null;
   #costUsd: number;
@@ -117,16 +102,16 @@ class ClaudeStreamDriver implements AgentDriver {
   constructor(port: DriverPort, state: State | null) {
     this.#port = port;
     this.#talk = new Conversation(port, state?.conversation);
+    this.#refusals = new Refusals(this.#talk, state?.toldRefusals ?? []);
     this.#permissions = new PermissionRequests(this.#talk, {
       respond: (requestId, response) => this.#respond(requestId, response),
       // The turn's result tells it too, and it is no block of the provider.
-      refused: (toolId) => this.#tellRefusal(toolId),
+      refused: (toolId) => this.#refusals.known(toolId),
     });
     this.#lastRequest = state?.lastRequest ?? 0;
     this.#ownRequests = new Map(state?.ownRequests ?? []);
     this.#isInterrupting = state?.isInterrupting ?? false;
     this.#context = state?.context ?? { used: null, model: null };
-    this.#toldRefusals = state?.toldRefusals ?? [];
     this.#limitResetsAt = state?.limitResetsAt ?? null;
     this.#serviceFault = state?.serviceFault ?? null;
     this.#costUsd = state?.costUsd ?? 0;
@@ -195,7 +180,7 @@ class ClaudeStreamDriver implements AgentDriver {
       ownRequests: [...this.#ownRequests],
       isInterrupting: this.#isInterrupting,
       context: this.#context,
-      toldRefusals: this.#toldRefusals,
+      toldRefusals: this.#refusals.state(),
       limitResetsAt: this.#limitResetsAt,
       serviceFault: this.#serviceFault,
       costUsd: this.#costUsd,
@@ -322,11 +307,15 @@ class ClaudeStreamDriver implements AgentDriver {
       return;
     }
     this.#talk.beginTurn(null);
-    if (!this.#isInterrupting) this.#tellDenials(line.permission_denials);
+    if (!this.#isInterrupting) this.#refusals.listed(line.permission_denials);
     this.#tellUsage(line);
-    this.#endTurn(line);
+    tellTurnEnd(this.#talk, line, {
+      wasInterrupted: this.#isInterrupting,
+      serviceFault: this.#serviceFault,
+      resetsAt: this.#limitResetsAt,
+    });
     this.#isInterrupting = false;
-    this.#toldRefusals = [];
+    this.#refusals.turnEnded();
     this.#serviceFault = null;
   }
 
@@ -351,102 +340,32 @@ class ClaudeStreamDriver implements AgentDriver {
     });
   }
 
-  /** `subtype` is `success` for turns that failed: `is_error` tells. */
-  #endTurn(line: ResultLine): void {
-    const said = faultOf(line);
-    const stopReason = line.stop_reason ?? line.terminal_reason ?? line.subtype ?? null;
-    const fault = { code: this.#serviceFault ?? codeOfStatus(line.api_error_status), message: said ?? '' };
-    if (this.#isInterrupting || line.terminal_reason?.startsWith('aborted') === true) {
-      this.#talk.endTurn('interrupted', { stopReason: line.terminal_reason ?? stopReason });
-    } else if (line.stop_reason === 'refusal') {
-      this.#talk.blocked(blockedTurn('refusal', said));
-      this.#talk.endTurn('refused', { stopReason });
-    } else if (line.subtype === 'error_max_turns' || line.subtype === 'error_max_budget_usd') {
-      this.#talk.endTurn('limit', { stopReason: line.subtype, fault: said });
-    } else if (line.is_error !== true) {
-      this.#talk.endTurn(line.stop_reason === 'max_tokens' ? 'limit' : 'completed', { stopReason });
-    } else if (line.api_error_status === 429 || isQuota(fault)) {
-      this.#talk.quota(fault, true, this.#limitResetsAt);
-      this.#talk.endTurn('limit', { stopReason: fault.code, fault: said });
-    } else {
-      if (isLoginFault(this.#serviceFault, line.api_error_status)) {
-        this.#talk.blocked(loginRequired(fault.message, null));
-      }
-      this.#talk.endTurn('failed', {
-        stopReason: fault.code ?? line.subtype ?? null,
-        fault: said ?? 'the agent reported an error',
-      });
-    }
-  }
-
-  /** What was refused without asking anybody, and not told before. */
-  #tellDenials(denials: ResultLine['permission_denials']): void {
-    for (const { tool_name: tool, tool_use_id: toolId } of denials) {
-      if (this.#toldRefusals.includes(eventId(toolId) ?? '')) continue;
-      this.#tellRefusal(toolId);
-      this.#talk.blocked(
-        blockedEvent({
-          authority: 'provider-permission-rule',
-          tool,
-          toolId,
-          reasonKind: 'permission-denied',
-        }),
-      );
-    }
-  }
-
-  #tellRefusal(toolId: string | null): void {
-    const id = eventId(toolId);
-    if (id === null || this.#toldRefusals.includes(id)) return;
-    this.#toldRefusals = [...this.#toldRefusals, id].slice(-TOLD_REFUSALS_MAX);
-  }
-
   #onSystem(line: z.infer<typeof SystemLine>): void {
     switch (line.subtype) {
-      case 'api_retry': {
+      case 'api_retry':
         this.#onRetry(line);
         return;
-      }
-      case 'permission_denied': {
-        const decidedBy = line.decision_reason_type ?? '';
-        // Ours, and known already.
-        if (decidedBy === 'permissionPromptTool') return;
-        this.#tellRefusal(line.tool_use_id ?? null);
-        this.#talk.blocked(
-          blockedEvent({
-            authority: Object.hasOwn(DENIED_BY, decidedBy) ? (DENIED_BY[decidedBy] ?? 'unknown') : 'unknown',
-            tool: line.tool_name ?? null,
-            toolId: line.tool_use_id ?? null,
-            reason: line.decision_reason ?? line.message,
-            reasonKind: decidedBy,
-          }),
-        );
+      case 'permission_denied':
+        this.#refusals.denied(line);
         return;
-      }
-      case 'status': {
+      case 'status':
         this.#setPermissionMode(line.permissionMode);
         return;
-      }
       case 'task_started':
         if (line.subagent_type === null && line.task_type !== 'local_agent') return;
-        {
-          this.#talk.subagentStarted(line.tool_use_id ?? line.task_id ?? '', line.description ?? null);
-          return;
-        }
-      case 'task_notification': {
+        this.#talk.subagentStarted(line.tool_use_id ?? line.task_id ?? '', line.description ?? null);
+        return;
+      case 'task_notification':
         this.#talk.subagentFinished(line.tool_use_id ?? line.task_id ?? '');
         return;
-      }
-      case 'compact_boundary': {
+      case 'compact_boundary':
         this.#talk.notice('info', 'The conversation was compacted.');
         return;
-      }
       case 'model_refusal_fallback':
       case 'model_fallback':
-      case 'model_refusal_no_fallback': {
+      case 'model_refusal_no_fallback':
         this.#talk.notice('warning', line.content ?? 'Another model took over.');
         return;
-      }
       default:
         return;
     }
@@ -486,10 +405,9 @@ class ClaudeStreamDriver implements AgentDriver {
         else this.#refuse(requestId, 'the request was not understood');
         return;
       }
-      case 'request_user_dialog': {
+      case 'request_user_dialog':
         this.#respond(requestId, { behavior: 'cancelled' });
         return;
-      }
       case 'elicitation':
         this.#talk.notice(
           'warning',
@@ -497,10 +415,9 @@ class ClaudeStreamDriver implements AgentDriver {
         );
         this.#respond(requestId, { action: 'decline' });
         return;
-      default: {
+      default:
         this.#refuse(requestId, `${boundText(request.subtype, 64)} is not supported`);
         return;
-      }
     }
   }
 
@@ -581,16 +498,6 @@ class ClaudeStreamDriver implements AgentDriver {
   }
 }
 
-function read<Schema extends z.ZodType>(
-  schema: Schema,
-  value: unknown,
-  act: (line: z.infer<Schema>) => void,
-): boolean {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) act(parsed.data);
-  return parsed.success;
-}
-
 /** The text of a tool's result: a string, or blocks of which some are text. */
 function contentText(content: unknown): string {
   if (typeof content === 'string') return content;
@@ -602,9 +509,6 @@ function contentText(content: unknown): string {
     })
     .join('\n');
 }
-
-const faultOf = ({ errors, result }: ResultLine): string | null =>
-  [...errors, result ?? ''].find((one) => one !== '') ?? null;
 
 /** What one call of a model holds of its window. */
 function usedTokens(
@@ -618,9 +522,3 @@ function usedTokens(
     input_tokens + (cache_read_input_tokens ?? 0) + (cache_creation_input_tokens ?? 0) + (output_tokens ?? 0)
   );
 }
-
-const codeOfStatus = (status: number | null | undefined): string | null =>
-  status === null ? null : `http-${status}`;
-
-const isLoginFault = (word: string | null, status: number | null | undefined): boolean =>
-  word === 'authentication_failed' || word === 'oauth_org_not_allowed' || (word === null && status === 401);

@@ -3,31 +3,32 @@
  * threads too, and their notifications come on the same stream: by another thread id.
  */
 import * as z from 'zod';
-import type {
-  AgentDriver,
-  AgentProtocol,
-  DriverOpening,
-  DriverPort,
-  InteractionAnswer,
+import {
+  DRIVER_CLIENT,
+  type AgentDriver,
+  type AgentProtocol,
+  type DriverOpening,
+  type DriverPort,
+  type InteractionAnswer,
 } from '../agent-driver.ts';
 import { boundText, byteLength } from '../agent-text.ts';
-import { blockedEvent, blockedTurn, isQuota, loginRequired, type ProviderFault } from '../blocked.ts';
-import { Conversation, conversationState, type ToolResult } from '../conversation.ts';
+import { blockedEvent, isQuota, type ProviderFault } from '../blocked.ts';
+import { Conversation, conversationState } from '../conversation.ts';
+import { read } from '../json-object.ts';
 import {
-  isObject,
-  METHOD_NOT_FOUND,
   INVALID_PARAMS,
-  readRpcMessage,
+  METHOD_NOT_FOUND,
   RpcCalls,
+  rpcCallsState,
   type RpcError,
+  type RpcHandler,
   type RpcId,
 } from '../json-rpc.ts';
 import { resetTimeOfNumber } from '../reset-time.ts';
 import * as message from './app-server-messages.ts';
 import { APPROVAL_METHODS, Approvals, AskedOfPerson } from './approvals.ts';
-
-/** Told to the vendor with every request of a model. */
-const CLIENT = { name: 'roost', title: 'Roost', version: '0.1.0' };
+import { toolOf } from './tool-items.ts';
+import { faultOf, tellTurnEnd, turnErrorOf } from './turn-end.ts';
 
 const MODEL = 'model';
 
@@ -46,10 +47,7 @@ const Fault = z.object({ code: z.string().nullable(), message: z.string() });
 const State = z.object({
   protocol: z.literal('codex-app-server'),
   conversation: conversationState(AskedOfPerson),
-  calls: z.object({
-    lastId: z.int().nonnegative(),
-    pending: z.array(z.tuple([z.union([z.string(), z.number()]), Purpose])),
-  }),
+  calls: rpcCallsState(Purpose),
   version: z.string().nullable(),
   threadId: z.string().nullable(),
   turnId: z.string().nullable(),
@@ -77,6 +75,12 @@ class CodexAppServerDriver implements AgentDriver {
   readonly #talk: Conversation<AskedOfPerson>;
   readonly #calls: RpcCalls<Purpose>;
   readonly #approvals: Approvals;
+  readonly #handler: RpcHandler<Purpose> = {
+    notification: (method, params) => this.#onNotification(method, params),
+    request: (id, method, params) => this.#onRequest(id, method, params),
+    result: (purpose, result) => this.#onResult(purpose, result),
+    error: (purpose, error) => this.#onError(purpose, error),
+  };
   #version: string | null;
   #threadId: string | null;
   #turnId: string | null;
@@ -115,7 +119,10 @@ class CodexAppServerDriver implements AgentDriver {
 
   open({ directory, resume }: DriverOpening): void {
     const capabilities = { experimentalApi: false, requestAttestation: false };
-    this.#calls.request({ method: 'initialize', directory, resume }, { clientInfo: CLIENT, capabilities });
+    this.#calls.request(
+      { method: 'initialize', directory, resume },
+      { clientInfo: DRIVER_CLIENT, capabilities },
+    );
   }
 
   prompt(text: string): boolean {
@@ -155,11 +162,10 @@ class CodexAppServerDriver implements AgentDriver {
   }
 
   state(): State {
-    const calls = this.#calls.state();
     return {
       protocol: 'codex-app-server',
       conversation: this.#talk.state() as State['conversation'],
-      calls: { lastId: calls.lastId, pending: calls.pending.map(([id, purpose]) => [id, purpose]) },
+      calls: this.#calls.state(),
       version: this.#version,
       threadId: this.#threadId,
       turnId: this.#turnId,
@@ -173,28 +179,7 @@ class CodexAppServerDriver implements AgentDriver {
 
   receive(line: string): void {
     if (this.#talk.hasEnded) return;
-    const received = readRpcMessage(line);
-    switch (received?.kind) {
-      case undefined:
-        this.#talk.strangeLine(line);
-        return;
-      case 'notification':
-        if (!this.#onNotification(received.method, received.params)) this.#talk.strangeLine(line);
-        return;
-      case 'request':
-        this.#onRequest(received.id, received.method, received.params);
-        return;
-      case 'result': {
-        const purpose = this.#calls.take(received.id);
-        if (purpose !== null) this.#onResult(purpose, received.result);
-        return;
-      }
-      case 'error': {
-        const purpose = this.#calls.take(received.id);
-        if (purpose !== null) this.#onError(purpose, received.error);
-        return;
-      }
-    }
+    if (!this.#calls.receive(line, this.#handler)) this.#talk.strangeLine(line);
   }
 
   // Responses to our requests.
@@ -253,7 +238,7 @@ class CodexAppServerDriver implements AgentDriver {
         this.#talk.ended(error.message === '' ? `${method} failed` : error.message);
         return;
       case 'turn/start':
-        this.#endTurn('failed', { message: error.message, ...dataOf(error), additionalDetails: null });
+        this.#endTurn('failed', turnErrorOf(error));
         return;
       case 'turn/interrupt':
         // The turn may be over already; then its end is on the way.
@@ -286,34 +271,10 @@ class CodexAppServerDriver implements AgentDriver {
 
   #endTurn(status: string | null, error: message.TurnError | null): void {
     const fault = error === null ? this.#fault : faultOf(error);
-    this.#tellEnd(status, fault);
+    tellTurnEnd(this.#talk, { status, fault, resetsAt: this.#limitResetsAt });
     this.#turnId = null;
     this.#interrupt = 'no';
     this.#fault = null;
-  }
-
-  #tellEnd(status: string | null, fault: ProviderFault | null): void {
-    const stopReason = fault?.code ?? status;
-    const ending = { stopReason, fault: fault?.message ?? null };
-    if (status === 'completed') this.#talk.endTurn('completed', { stopReason: status });
-    else if (status === 'interrupted' && fault === null) this.#talk.endTurn('interrupted', { stopReason });
-    else if (fault === null) this.#talk.endTurn('failed', { stopReason, fault: 'the turn failed' });
-    else if (isQuota(fault)) {
-      this.#talk.quota(fault, true, this.#limitResetsAt);
-      this.#talk.endTurn('limit', ending);
-    } else if (fault.code !== null && LIMIT_CODES.includes(fault.code)) this.#talk.endTurn('limit', ending);
-    else if (fault.code !== null && REFUSAL_CODES.includes(fault.code)) {
-      this.#talk.blocked(blockedTurn(fault.code, fault.message));
-      this.#talk.endTurn('refused', ending);
-    } else {
-      if (fault.code === 'unauthorized') this.#talk.blocked(loginRequired(fault.message, null));
-      const authority = fault.code === null ? undefined : DENIAL_CODES[fault.code];
-      if (authority !== undefined) {
-        const { code: reasonKind, message: reason } = fault;
-        this.#talk.blocked(blockedEvent({ authority, tool: 'Session', reason, reasonKind }));
-      }
-      this.#talk.endTurn(status === 'interrupted' ? 'interrupted' : 'failed', ending);
-    }
   }
 
   // Notifications. @returns false when one is not what its method says; methods that are not known are passed over.
@@ -475,36 +436,6 @@ class CodexAppServerDriver implements AgentDriver {
   }
 }
 
-const LIMIT_CODES: readonly string[] = ['contextWindowExceeded', 'sessionBudgetExceeded'];
-const REFUSAL_CODES: readonly string[] = ['cyberPolicy', 'bioPolicy', 'misalignmentPolicyViolation'];
-const DENIAL_CODES: Readonly<
-  Record<string, 'provider-classifier' | 'provider-permission-rule' | 'provider-sandbox'>
-> = {
-  tooManyDenials: 'provider-classifier',
-  inferenceHookDenied: 'provider-permission-rule',
-  sandboxError: 'provider-sandbox',
-};
-
-/** Its code is a word, or an object whose only key is the word; what the service answered says more than "connection failed". */
-function faultOf({
-  message: text,
-  codexErrorInfo: info,
-  additionalDetails,
-}: message.TurnError): ProviderFault {
-  const told = text === '' ? (additionalDetails ?? '') : text;
-  const [word, detail] = isObject(info) ? (Object.entries(info)[0] ?? []) : [info];
-  const status = isObject(detail) ? detail.httpStatusCode : null;
-  const code = status === 401 ? 'unauthorized' : status === 429 ? 'rateLimitExceeded' : word;
-  return {
-    code: typeof code === 'string' ? boundText(code, 128) : null,
-    message: boundText(told === '' ? 'the turn failed' : told, 4_096),
-  };
-}
-
-const dataOf = ({ data }: RpcError): { codexErrorInfo: unknown } => ({
-  codexErrorInfo: isObject(data) ? data.codexErrorInfo : undefined,
-});
-
 /** `roost/0.171.0 (Linux ...)` */
 const versionOf = (userAgent: string | null): string | null =>
   /\/(\d+\.\d+\.\d+[\w.-]*)/.exec(userAgent ?? '')?.[1] ?? null;
@@ -512,91 +443,4 @@ const versionOf = (userAgent: string | null): string | null =>
 function planStatus(status: string | null): 'pending' | 'in-progress' | 'completed' {
   if (status === 'completed') return 'completed';
   return status === 'inProgress' ? 'in-progress' : 'pending';
-}
-
-interface ToolItem {
-  readonly tool: string;
-  readonly input: unknown;
-  readonly result: ToolResult;
-}
-
-/** Named as its hooks name them. */
-function toolOf(item: z.infer<typeof message.ItemNotification>['item']): ToolItem | null {
-  switch (item.type) {
-    case 'commandExecution':
-      return mapped(message.CommandItem, item, (one) => ({
-        tool: 'Bash',
-        input: { command: one.command, cwd: one.cwd },
-        result: {
-          outcome: outcomeOf(one.status),
-          output: one.aggregatedOutput ?? '',
-          durationMs: one.durationMs,
-        },
-      }));
-    case 'fileChange':
-      return mapped(message.FileChangeItem, item, ({ changes, status }) => ({
-        tool: 'apply_patch',
-        input: { changes },
-        result: { outcome: outcomeOf(status), output: '' },
-      }));
-    case 'mcpToolCall':
-      return mapped(message.McpItem, item, (one) => ({
-        tool: `mcp__${one.server}__${one.tool}`,
-        input: one.arguments,
-        result: {
-          outcome: outcomeOf(one.status),
-          output: one.error?.message ?? JSON.stringify(one.result ?? ''),
-          durationMs: one.durationMs,
-        },
-      }));
-    case 'dynamicToolCall':
-      return mapped(message.DynamicToolItem, item, (one) => ({
-        tool: one.tool,
-        input: one.arguments,
-        result: {
-          outcome: outcomeOf(one.status),
-          output: JSON.stringify(one.contentItems ?? ''),
-          durationMs: one.durationMs,
-        },
-      }));
-    case 'webSearch':
-      return mapped(message.SearchItem, item, ({ query }) => ({
-        tool: 'web_search',
-        input: { query },
-        result: { outcome: 'ok', output: '' },
-      }));
-    case 'collabAgentToolCall':
-      return mapped(message.CollabItem, item, (one) => ({
-        tool: one.tool,
-        input: { prompt: one.prompt, agents: one.receiverThreadIds },
-        result: { outcome: outcomeOf(one.status), output: '' },
-      }));
-    default:
-      return null;
-  }
-}
-
-function outcomeOf(status: string | null): ToolResult['outcome'] {
-  if (status === 'failed') return 'error';
-  if (status === 'declined') return 'refused';
-  return status === 'interrupted' ? 'interrupted' : 'ok';
-}
-
-function mapped<Schema extends z.ZodType>(
-  schema: Schema,
-  value: unknown,
-  map: (parsed: z.infer<Schema>) => ToolItem,
-): ToolItem | null {
-  const parsed = schema.safeParse(value);
-  return parsed.success ? map(parsed.data) : null;
-}
-
-function read<Schema extends z.ZodType>(
-  schema: Schema,
-  value: unknown,
-  act: (parsed: z.infer<Schema>) => void,
-): boolean {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) act(parsed.data);
-  return parsed.success;
 }

@@ -4,7 +4,8 @@ import * as z from 'zod';
 import type { InteractionAnswer } from '../agent-driver.ts';
 import { boundText } from '../agent-text.ts';
 import type { Asked, Conversation } from '../conversation.ts';
-import type { RpcId } from '../json-rpc.ts';
+import { read } from '../json-object.ts';
+import { RpcId } from '../json-rpc.ts';
 import { answerTo, type Question, questionDetail, questionId, questionOptions } from '../question-list.ts';
 import {
   AskedQuestions,
@@ -14,7 +15,6 @@ import {
   PermissionsApproval,
 } from './app-server-messages.ts';
 
-const RpcIdState = z.union([z.string(), z.number()]);
 const Response = z.object({
   optionId: z.string(),
   outcome: z.enum(['approved', 'refused']),
@@ -25,13 +25,13 @@ const Response = z.object({
 export const AskedOfPerson = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('approval'),
-    rpcId: RpcIdState,
+    rpcId: RpcId,
     responses: z.array(Response),
     refusal: z.unknown(),
   }),
   z.object({
     kind: z.literal('questions'),
-    rpcId: RpcIdState,
+    rpcId: RpcId,
     requestId: z.string(),
     questions: AskedQuestions.shape.questions,
     answers: z.array(z.string()),
@@ -75,7 +75,7 @@ export class Approvals {
     if (this.#talk.request(requestId) !== null) return true;
     switch (method) {
       case 'item/commandExecution/requestApproval':
-        return parsed(CommandApproval, params, (ask) => {
+        return read(CommandApproval, params, (ask) => {
           this.#ask(rpcId, commandChoices(ask), {
             tool: 'Bash',
             toolId: ask.itemId,
@@ -85,7 +85,7 @@ export class Approvals {
           });
         });
       case 'item/fileChange/requestApproval':
-        return parsed(FileChangeApproval, params, (ask) => {
+        return read(FileChangeApproval, params, (ask) => {
           const root = ask.grantRoot;
           this.#ask(rpcId, decisions(), {
             tool: 'apply_patch',
@@ -96,7 +96,7 @@ export class Approvals {
           });
         });
       case 'item/permissions/requestApproval':
-        return parsed(PermissionsApproval, params, (ask) => {
+        return read(PermissionsApproval, params, (ask) => {
           const { permissions } = ask;
           const grant = (scope: 'turn' | 'session') => ({ permissions, scope });
           const choices = [
@@ -113,12 +113,12 @@ export class Approvals {
           });
         });
       case 'item/tool/requestUserInput':
-        return parsed(AskedQuestions, params, ({ questions, itemId }) => {
+        return read(AskedQuestions, params, ({ questions, itemId }) => {
           const kept: Questions = { kind: 'questions', rpcId, requestId, questions, answers: [] };
           if (!this.#askNext(kept, itemId)) this.#tooMuch(rpcId, { answers: {} });
         });
       case 'mcpServer/elicitation/request':
-        return parsed(Elicitation, params, (ask) => {
+        return read(Elicitation, params, (ask) => {
           // A form cannot be filled in here; one that needs nothing is a yes or no, as for the tools of an MCP server.
           const isYesOrNo = ask.requestedSchema !== null && ask.requestedSchema.required.length === 0;
           const reply = (action: string) => ({
@@ -232,16 +232,6 @@ export class Approvals {
     this.#respond(kept.rpcId, { answers: Object.fromEntries(byId) });
     return true;
   }
-}
-
-function parsed<Schema extends z.ZodType>(
-  schema: Schema,
-  params: unknown,
-  act: (ask: z.infer<Schema>) => void,
-): boolean {
-  const result = schema.safeParse(params);
-  if (result.success) act(result.data);
-  return result.success;
 }
 
 const allow = (
