@@ -7,6 +7,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -119,6 +120,22 @@ describe('what changed', () => {
       expect(files.every(({ path }) => !['a', 'b'].includes(path) || what.kind === 'commit')).toBe(true);
     }
     expect(digestOf(root)).toBe(before);
+  });
+
+  it.each([
+    ['a text', { text: 'text\n' }],
+    ['an empty file', { empty: '' }],
+    ['a binary file', { 'some.bin': '\0bin' }],
+    ['a binary file that a text names as one that differs', { 'some.bin': '\0bin', shown: 'x\nBinary files \n' }],
+  ])('is not seen of %s that was only touched, beside a binary file that changed', async (_, touched) => {
+    const scratch = new Scratch();
+    const root = scratch.repository('r', { ...touched, 'changed.bin': '\0one', 'gone.bin': '\0gone' });
+    const later = Date.now() / 1_000 + 60;
+    for (const name of Object.keys(touched)) utimesSync(join(root, name), later, later);
+    scratch.write(root, { 'changed.bin': '\0two' });
+    rmSync(join(root, 'gone.bin'));
+    const { files } = await diffOf(scratch, root, since('HEAD'));
+    expect(files.map(({ path }) => path)).toEqual(['changed.bin', 'gone.bin']);
   });
 
   it('keeps renames, copies, modes, links and binary files apart, whatever the configuration says', async () => {

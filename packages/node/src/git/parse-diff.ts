@@ -6,6 +6,8 @@ import { pathInside } from './repository-names.ts';
 export type ParsedDiff = Pick<GitDiff, 'files' | 'filesCut' | 'unnameable'> & {
   /** Still bytes: how much of it is shown is for others to say. */
   readonly patch: Buffer;
+  /** A file may be listed that differs in nothing but its times: git looked no further at it than that. */
+  readonly mayListUnchanged: boolean;
 };
 
 const STATUSES: Readonly<Record<string, GitDiffFile['status']>> = {
@@ -22,6 +24,7 @@ const STATUSES: Readonly<Record<string, GitDiffFile['status']>> = {
 const PATHS_BYTES_MAX = 512 * 1024;
 const NOWHERE = Buffer.alloc(0);
 const NO_FILE = '000000';
+const BINARY_DIFFER = '\nBinary files ';
 const ABSENT = { additions: null, deletions: null };
 
 /** `isCut`: the bytes end early, in the middle of a record perhaps. Paths come relative to the workspace already. */
@@ -50,12 +53,34 @@ export function parseDiff(bytes: Buffer, isCut: boolean): ParsedDiff {
     const status = files.get(path)?.status === 'conflicted' ? 'conflicted' : change.status;
     files.set(path, { path, previousPath, ...change, status, ...count });
   }
+  const patch = reader.rest();
   return {
     files: [...files.values()],
     filesCut,
     unnameable,
-    patch: reader.rest(),
+    patch,
+    mayListUnchanged:
+      (isCut && !reader.isAtText) || hasUncounted(raw, counts) || binaryTexts(patch) < binaries(counts),
   };
+}
+
+/** Of a text that is the same on both sides, git counts no lines. */
+function hasUncounted(raw: readonly RawChange[], counts: ReadonlyMap<string, Count>): boolean {
+  return raw.some(
+    ({ key, status, previousMode, mode }) =>
+      status === 'modified' && previousMode === mode && !counts.has(key.toString('latin1')),
+  );
+}
+
+function binaries(counts: ReadonlyMap<string, Count>): number {
+  return [...counts.values()].filter(({ binary }) => binary).length;
+}
+
+/** Lines of the text that say that binary files differ: no line of a file's content starts like that. */
+function binaryTexts(patch: Buffer): number {
+  let found = 0;
+  for (let at = patch.indexOf(BINARY_DIFFER); at >= 0; at = patch.indexOf(BINARY_DIFFER, at + 1)) found += 1;
+  return found;
 }
 
 interface RawChange extends Pick<GitDiffFile, 'status' | 'previousMode' | 'mode'> {
