@@ -30,6 +30,12 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'give an agent a prompt, and hear how far it came',
     load: () => import('./commands/prompt.ts'),
   },
+  ask: { summary: 'ask an agent, and read its answer', load: () => import('./commands/ask.ts') },
+  answer: { summary: 'answer what agents ask', load: () => import('./commands/answer.ts') },
+  timeline: {
+    summary: 'what an agent said and did',
+    load: () => import('./commands/timeline.ts'),
+  },
   send: { summary: 'type text or keys into a session', load: () => import('./commands/send.ts') },
   interrupt: { summary: 'interrupt what runs in a session', load: () => import('./commands/interrupt.ts') },
   wait: { summary: 'wait until a session has ended', load: () => import('./commands/wait.ts') },

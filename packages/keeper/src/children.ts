@@ -269,6 +269,7 @@ function stateOf(held: Held): ChildState {
     note: launch.note,
     exit,
     output: runtime.kind === 'pipe' ? outputOf(runtime.child) : null,
+    ...(runtime.kind === 'pipe' ? { inputEnd: runtime.child.inputEnd } : {}),
   };
 }
 

@@ -32,6 +32,7 @@ export class PipeChild {
   #turn: Promise<unknown> = Promise.resolve();
   /** Bytes of the jobs that are not over. */
   #jobBytes = 0;
+  #accepted = 0;
   #exit: ChildExit | null = null;
   #quiet: NodeJS.Timeout | null = null;
   #over = false;
@@ -88,6 +89,11 @@ export class PipeChild {
     });
   }
 
+  /** Bytes of all jobs that were accepted since the start. */
+  get inputEnd(): number {
+    return this.#accepted;
+  }
+
   /**
    * Writes all of a job; resolves to the bytes written. A program that takes nothing for `INPUT_STALL_MS` loses its input:
    * half a message cannot be taken back, and whatever came after it would be read as its rest.
@@ -96,6 +102,7 @@ export class PipeChild {
     const bytes = bytesOf(writes);
     if (this.#jobBytes + bytes > INPUT_WAITING_BYTES_MAX) return Promise.reject(new InputStalled(0));
     this.#jobBytes += bytes;
+    this.#accepted += bytes;
     const job = this.#turn
       .then(() => this.#writeAll(writes))
       .finally(() => {

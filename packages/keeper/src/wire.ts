@@ -12,8 +12,8 @@
  *                             <-   pipeOutput              (binary, pushed until `acknowledge`d; resumes at an offset)
  */
 export const KEEPER_WIRE_MIN = 1;
-/** 2 adds `nextFrame` and `ChildState.revision`. */
-export const KEEPER_WIRE_MAX = 2;
+/** 2 adds `nextFrame` and `ChildState.revision`; 3 adds `ChildState.inputEnd`. */
+export const KEEPER_WIRE_MAX = 3;
 
 export const KeeperFrameKind = {
   /** JSON: `KeeperRequest` or hello from the node; welcome, refused, reply, event from the keeper. */
@@ -84,6 +84,11 @@ export interface ChildState {
   readonly exit: ChildExit | null;
   /** First offset that the node has not acknowledged, and end of what was read (pipe). */
   readonly output: Readonly<Record<PipeStream, { readonly floor: number; readonly end: number }>> | null;
+  /**
+   * Bytes of input that were accepted since its start (pipe): they are written in that order, or the input is closed. So a node
+   * that was killed while it wrote learns what need not be written again. Missing before wire 3.
+   */
+  readonly inputEnd?: number;
 }
 
 /** What reading a screen answers: shapes as in `session.readScreen` of the protocol. */

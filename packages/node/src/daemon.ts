@@ -5,6 +5,8 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Activities } from './activity/activity.ts';
 import { Admission } from './control/admission.ts';
+import { Conversations } from './conversations/conversations.ts';
+import { conversationOperations } from './conversations/operations.ts';
 import { ControllerLease } from './control/controller-lease.ts';
 import { controllerOperations } from './control/controller-operations.ts';
 import type { Handlers } from './control/handlers.ts';
@@ -122,13 +124,20 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
 
   const journal = new Journal(store);
   const output = new PipeOutput(paths.sessions, log);
-  const lifecycle = new SessionLifecycle({ store, output, sessionsDirectory: paths.sessions, log });
+  const lifecycle: SessionLifecycle = new SessionLifecycle({
+    store,
+    output,
+    sessionsDirectory: paths.sessions,
+    outputKept: (child) => conversations.ended(child),
+    log,
+  });
   // Screens are asked for once the rows agree with the keeper.
   const heard: KeeperEvents = {
     connected: (link) => {
       lifecycle.connected(link);
       screens.connected(link);
       activities.connected(link);
+      conversations.connected(link);
     },
     changed: (link, child) => {
       lifecycle.changed(link, child);
@@ -146,7 +155,15 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     events: heard,
   });
   const screens = new Screens({ store, keepers, log });
-  const activities = new Activities({ store, keepers, lifecycle, log });
+  const activities: Activities = new Activities({ store, keepers, lifecycle, log });
+  const conversations = new Conversations({
+    store,
+    keepers,
+    output,
+    sessionsDirectory: paths.sessions,
+    activities,
+    log,
+  });
   writeHookFiles(paths.hooks);
   const reports = new Reports({
     store,
@@ -158,6 +175,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
   undo.push(async () => {
     screens.close();
     reports.close();
+    conversations.close();
     activities.close();
     lifecycle.close();
     output.close();
@@ -275,7 +293,9 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
       sessionsDirectory: paths.sessions,
       source,
       activities,
+      conversations,
     }),
+    ...conversationOperations({ store, conversations }),
     ...recordOperations({ ...scene, source, removed }),
     ...spawnOperations({
       ...scene,

@@ -55,6 +55,10 @@ export type InteractionOption = z.infer<typeof InteractionOption>;
 export const InteractionKind = z.enum(['approval', 'question']);
 export type InteractionKind = z.infer<typeof InteractionKind>;
 
+/** limit: the model reached a bound of its own, such as its longest answer. */
+export const TurnOutcome = z.enum(['completed', 'interrupted', 'failed', 'refused', 'limit']);
+export type TurnOutcome = z.infer<typeof TurnOutcome>;
+
 export const TokenUsage = z.object({
   /** What the counts are about: one call of a model, the turn, everything since the conversation began. */
   scope: z.enum(['call', 'turn', 'thread']),
@@ -151,7 +155,7 @@ export const AgentEvent = lazySchema(() =>
     z.object({ kind: z.literal('usage'), usage: TokenUsage }),
     z.object({
       kind: z.literal('turn-finished'),
-      outcome: z.enum(['completed', 'interrupted', 'failed', 'refused', 'limit']),
+      outcome: TurnOutcome,
       /** The provider's word for how it ended. */
       stopReason: name.nullable(),
       /** Why it failed. */

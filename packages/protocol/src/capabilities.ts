@@ -41,7 +41,7 @@ const TABLE = {
   'provider-runtime-status-v1': { summary: 'Snapshots tell which providers can run.', offered: true },
   'terminal-frame-events-v1': { summary: 'Screens of terminal sessions can be watched.', offered: true },
   'agent-stream-events-v1': { summary: 'Output of pipe sessions can be followed.', offered: true },
-  'acp-control-v1': { summary: 'ACP sessions can be controlled.', offered: false },
+  'acp-control-v1': { summary: 'Agents that are spoken with can be given choices.', offered: true },
   'spawn-spec.defaults-overrides-v1': { summary: 'Spawn specs with profiles and overrides.', offered: true },
   'spawn-spec.profile-revision-v1': { summary: 'A spawn spec names the revision it expects.', offered: true },
   'worktree-selection-v1': { summary: 'A spawn spec can select a worktree.', offered: true },
@@ -75,6 +75,10 @@ const TABLE = {
   'prompt-delivery-v1': { summary: 'Prompts tell how far they were delivered.', offered: true },
   'provider-discovery-v1': {
     summary: 'Providers tell where they were found, in which version, and what that is good for.',
+    offered: true,
+  },
+  'agent-conversation-v1': {
+    summary: 'Sessions that are spoken with have a timeline, and what they ask can be answered.',
     offered: true,
   },
   'session-options-v1': { summary: 'A launch can choose model, permissions and the like.', offered: true },

@@ -3,6 +3,7 @@ import { lazySchema } from './lazy-schema.ts';
 import { gatedWhole, ProviderId } from './gates.ts';
 import { ControllerState } from './controller.ts';
 import { Incarnation, LeaseId, RecordId, SessionId, WorkspaceId } from './ids.ts';
+import { InteractionSummary } from './interaction.ts';
 import { WorktreeLease, WorktreeProfileSummary } from './managed-worktree.ts';
 import { SessionRecord } from './session-record.ts';
 import { Session } from './session.ts';
@@ -42,6 +43,11 @@ export const EventBody = lazySchema(() =>
     gatedWhole(
       'managed-worktree-lifecycle-v1',
       z.object({ kind: z.literal('worktree-changed'), lease: WorktreeLease }),
+    ),
+    /** An agent asks something, or that is settled. */
+    gatedWhole(
+      'agent-conversation-v1',
+      z.object({ kind: z.literal('interaction-changed'), interaction: InteractionSummary }),
     ),
     /** Its making failed, and nothing of it is left. */
     gatedWhole(

@@ -105,6 +105,13 @@ export const TaskId = z
   .brand<'TaskId'>();
 export type TaskId = z.infer<typeof TaskId>;
 
+/** Something that an agent asks: 24 hexadecimal digits, the same whenever the same request is read again. */
+export const InteractionId = z
+  .string()
+  .regex(/^[0-9a-f]{24}$/, 'an interaction id is 24 hexadecimal digits')
+  .brand<'InteractionId'>();
+export type InteractionId = z.infer<typeof InteractionId>;
+
 /** One authenticated connection of one start of the node; counts from 1. */
 export const ConnectionId = z.int().positive().brand<'ConnectionId'>();
 export type ConnectionId = z.infer<typeof ConnectionId>;

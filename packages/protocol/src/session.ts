@@ -10,6 +10,10 @@ import { TerminalSize } from './terminal-size.ts';
 export const Transport = z.enum(['pty', 'pipe']);
 export type Transport = z.infer<typeof Transport>;
 
+/** Languages that agents speak on standard input and output. */
+export const AgentProtocolId = z.enum(['claude-stream-json', 'codex-app-server', 'acp']);
+export type AgentProtocolId = z.infer<typeof AgentProtocolId>;
+
 /**
  * starting: asked of a keeper, not confirmed. running. stopping: a stop is under way. exited: ended, with code or
  * signal. failed: never ran. lost: its keeper died, how it ended is unknown.
@@ -45,6 +49,8 @@ export const Session = z.object({
   /** Where HEAD of the directory's repository was when this run was started; null when that is not known, or there is none. */
   baseCommit: noted('git-read-v1', GitObjectId.nullable().optional()),
   command: z.array(z.string()),
+  /** How the agent is spoken with over its pipes: it takes prompts, and has a timeline. null: bytes only. */
+  protocol: noted('agent-conversation-v1', AgentProtocolId.nullable().optional()),
   keeperId: KeeperId.nullable(),
   pid: z.int().nullable(),
   size: TerminalSize.nullable(),

@@ -25,6 +25,7 @@ import {
   SessionName,
   WorkspaceId,
 } from './ids.ts';
+import { InteractionPolicy } from './interaction.ts';
 import { WorktreeReceipt } from './managed-worktree.ts';
 import { BundleReceipt, ContextReceipt, EnvironmentReceipt } from './session-record.ts';
 import { Transport } from './session.ts';
@@ -74,6 +75,8 @@ export const SpawnProfile = lazySchema(() =>
     environmentProfile: LAUNCH_FIELDS.environmentProfile.optional(),
     bundle: LAUNCH_FIELDS.bundle.optional(),
     context: LAUNCH_FIELDS.context.optional(),
+    /** How what the agent asks is answered without a person; of sessions that are spoken with. */
+    interactions: InteractionPolicy.optional(),
   }),
 );
 export type SpawnProfile = z.infer<typeof SpawnProfile>;

@@ -141,6 +141,9 @@ export function applyEvent(state: StateView, { sequence, body }: NodeEvent): boo
       if (body.lease.state === 'removed') remove(state, 'worktrees', body.lease.id);
       else put(state.worktrees, state.removed.worktrees, body.lease, sequence);
       break;
+    case 'interaction-changed':
+      // Asked for by itself: it is no state of the node, and its session tells that it waits.
+      break;
     case 'worktree-removed':
       remove(state, 'worktrees', body.leaseId);
       break;

@@ -4,7 +4,7 @@
  * driver goes on from there after a crash. What a call writes is sent when the state after that call is stored: then nothing is
  * answered twice.
  */
-import type { AgentEvent } from '@roost/protocol';
+import type { AgentEvent, AgentProtocolId } from '@roost/protocol';
 
 /** Bytes of a line; a longer one is skipped by the reader, with a notice. */
 export const DRIVER_LINE_BYTES_MAX = 8 * 1024 * 1024;
@@ -69,7 +69,7 @@ export interface AgentDriver {
 
 /** How a driver is made: new, or from the state of an earlier one. A state that it does not understand is refused with null. */
 export interface AgentProtocol {
-  readonly id: 'claude-stream-json' | 'codex-app-server' | 'acp';
+  readonly id: AgentProtocolId;
   create(port: DriverPort): AgentDriver;
   restore(port: DriverPort, state: unknown): AgentDriver | null;
 }

@@ -18,6 +18,6 @@ test('what a provider says that it speaks is there', () => {
   const spoken = PROVIDERS.flatMap(({ structured }) =>
     structured === undefined ? [] : [structured.protocol],
   );
-  expect(spoken).toEqual(['claude-stream-json', 'codex-app-server']);
+  expect(spoken).toEqual(['claude-stream-json', 'codex-app-server', 'acp', 'acp', 'acp']);
   for (const id of spoken) expect(findAgentProtocol(id)).not.toBeNull();
 });

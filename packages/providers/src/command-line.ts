@@ -38,7 +38,7 @@ export function planArguments(
   const { session } = wanted;
   const planned = (own: readonly string[], sessionId: string | null): ArgumentPlan => {
     const ending = (text: string | null) =>
-      text === null || prompt === null ? [] : filled(prompt, '{prompt}', text);
+      text === null || prompt === null || prompt === 'spoken' ? [] : filled(prompt, '{prompt}', text);
     return {
       arguments: [...own, ...ending(wanted.prompt)],
       shown: [...own, ...ending(wanted.prompt === null ? null : PROMPT_SHOWN)],

@@ -61,10 +61,12 @@ export { optionValues, planOptions, type OptionOutcome } from './session-options
 export { placeOfVersion, type VersionPlace } from './version-range.ts';
 export {
   findLaunchFile,
+  structuredOf,
   planCommand,
   planLaunch,
   type LaunchOutcome,
   type LaunchPlan,
   type LaunchScene,
+  type PlannedConversation,
   type ProviderLaunch,
 } from './launch.ts';

@@ -7,10 +7,10 @@
  * launch sets the variable.
  */
 import { basename, join } from 'node:path';
-import { failure, type Failure, type Transport } from '@roost/protocol';
+import { failure, type AgentProtocolId, type Failure, type Transport } from '@roost/protocol';
 import { childEnvironment } from './child-environment.ts';
 import { planArguments, type SessionChoice } from './command-line.ts';
-import type { ProviderManifest } from './manifest.ts';
+import type { ProviderManifest, ProviderStructured } from './manifest.ts';
 import { searchPaths } from './search-path.ts';
 
 export interface LaunchPlan {
@@ -24,8 +24,16 @@ export interface LaunchPlan {
   readonly environment: Record<string, string>;
   /** The provider's own session that this launch makes or runs on; null when that is not known yet. */
   readonly providerSessionId: string | null;
+  /** How it is spoken with; null: it is typed to, or its bytes are all that there is. */
+  readonly conversation: PlannedConversation | null;
   /** Its hooks report into the session's directory. */
   readonly reports: boolean;
+}
+
+export interface PlannedConversation {
+  readonly protocol: AgentProtocolId;
+  /** The provider's own session that the driver goes on with when it opens; null for a new one, or when arguments choose it. */
+  readonly resume: string | null;
 }
 
 export type LaunchOutcome = { readonly plan: LaunchPlan } | { readonly failure: Failure };
@@ -89,7 +97,11 @@ export function planLaunch(provider: ProviderManifest, scene: ProviderLaunch): L
     return { failure: failure('provider-not-installed', { provider: provider.id, executables }) };
   }
   const hooks = hookArguments(provider, scene);
-  const leading = provider.leadingArguments.filter((one) => !planned.shown.includes(one));
+  const structured = structuredOf(provider, transport);
+  const leading = [
+    ...provider.leadingArguments.filter((one) => !planned.shown.includes(one)),
+    ...(structured?.arguments ?? []),
+  ];
   const front = [file.name, ...(file.isLogin ? ['-l'] : [])];
   return {
     plan: {
@@ -98,9 +110,25 @@ export function planLaunch(provider: ProviderManifest, scene: ProviderLaunch): L
       shown: [...front, ...leading, ...planned.shown],
       environment,
       providerSessionId: planned.sessionId,
+      conversation: structured === null ? null : conversationOf(structured, scene.session),
       reports: hooks.length > 0,
     },
   };
+}
+
+/** How a provider is spoken with over a transport; null when it is not. */
+export function structuredOf(
+  { transports, structured }: Pick<ProviderManifest, 'transports' | 'structured'>,
+  transport: Transport,
+): ProviderStructured | null {
+  return transports[transport].prompt === 'spoken' ? (structured ?? null) : null;
+}
+
+function conversationOf(
+  { protocol, resumedBy }: ProviderStructured,
+  session: SessionChoice,
+): PlannedConversation {
+  return { protocol, resume: resumedBy === 'driver' && session.kind === 'resume' ? session.id : null };
 }
 
 interface LaunchFile {
@@ -161,5 +189,15 @@ export function planCommand(scene: LaunchScene & { readonly command: readonly st
   const file = scene.which(name, environment.PATH);
   if (file === null) return { failure: failure('command-not-found', { command: name }) };
   const argv = scene.command;
-  return { plan: { file, argv, shown: argv, environment, providerSessionId: null, reports: false } };
+  return {
+    plan: {
+      file,
+      argv,
+      shown: argv,
+      environment,
+      providerSessionId: null,
+      conversation: null,
+      reports: false,
+    },
+  };
 }

@@ -1,7 +1,6 @@
-import type { SessionOptions, Transport } from '@roost/protocol';
+import type { AgentProtocolId, SessionOptions, Transport } from '@roost/protocol';
 import type { ProviderHooks } from './hook-report.ts';
 import type { ScreenRule } from './screen-rule.ts';
-import type { AgentProtocol } from './agent-driver.ts';
 
 /**
  * What Roost knows about a program that it can launch by name, as data. Every field is read by a launch or by whoever looks for the
@@ -36,17 +35,19 @@ export interface ProviderManifest {
   readonly interruptKeys?: string;
   /** How its screen is read. */
   readonly screen?: readonly ScreenRule[];
-  /** How it is spoken with instead of typed to, over pipes. */
+  /** How it is spoken with over pipes, where its `pipe` transport takes spoken prompts. */
   readonly structured?: ProviderStructured;
 }
 
 /** A structured protocol on its standard streams. */
 export interface ProviderStructured {
-  readonly protocol: AgentProtocol['id'];
+  readonly protocol: AgentProtocolId;
   /** What makes it speak that, in front of the caller's arguments. */
   readonly arguments: readonly string[];
   /** What chooses the session that is gone on with: `resume` of the transport, or the driver when it opens. */
   readonly resumedBy: 'arguments' | 'driver';
+  /** Session options that it has then, where they are others than in its terminal. */
+  readonly options?: ProviderOptions;
 }
 
 export interface ProviderVersion {
@@ -114,10 +115,10 @@ export interface ProviderTransport {
   /** Arguments that run one of its own sessions on, in front of or behind the others; `{id}` stands for the session. */
   readonly resume: { readonly arguments: readonly string[]; readonly at: 'front' | 'end' } | null;
   /**
-   * It takes prompts: the first one behind these arguments, `{prompt}` among them; later ones pasted into its composer and sent
-   * by Enter.
+   * It takes prompts: the first one behind these arguments, `{prompt}` among them, later ones pasted into its composer and sent
+   * by Enter. spoken: all of them are said in its structured protocol, none by an argument.
    */
-  readonly prompt: readonly string[] | null;
+  readonly prompt: readonly string[] | 'spoken' | null;
 }
 
 /** How its own session becomes known. */
@@ -137,6 +138,13 @@ export interface ProviderCommandLine {
 
 /** Nothing but a terminal, or pipes. */
 export const RAW_TRANSPORT: ProviderTransport = { identity: null, resume: null, prompt: null };
+
+/** It tells its session when it opens one, and its driver opens one of before. */
+export const SPOKEN_TRANSPORT: ProviderTransport = {
+  identity: { kind: 'reported' },
+  resume: { arguments: [], at: 'front' },
+  prompt: 'spoken',
+};
 
 type ProviderExecutable =
   /** The first of these names that is found on the PATH, then the first one in these directories; `~` is the home directory. */

@@ -3,7 +3,7 @@ import type { SessionOptions } from '@roost/protocol';
 import { findProvider, placeOfVersion, planOptions, PROVIDERS } from './index.ts';
 
 const plan = (id: string, options: SessionOptions, given: string[] = []) =>
-  planOptions(findProvider(id)!, options, given);
+  planOptions(findProvider(id)!, 'pty', options, given);
 
 describe('session options', () => {
   test.each([

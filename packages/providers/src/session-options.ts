@@ -1,5 +1,6 @@
 /** From session options to the arguments of one provider. What a provider has no way to say is refused, never left out. */
-import { failure, type Failure, type SessionOptions } from '@roost/protocol';
+import { failure, type Failure, type SessionOptions, type Transport } from '@roost/protocol';
+import { structuredOf } from './launch.ts';
 import { filled, isOption, optionName } from './command-line.ts';
 import type { ProviderManifest, ProviderOption } from './manifest.ts';
 
@@ -10,13 +11,15 @@ export type OptionOutcome = { readonly arguments: readonly string[] } | { readon
  * Fails with session-option-unsupported.
  */
 export function planOptions(
-  provider: Pick<ProviderManifest, 'id' | 'options'>,
+  provider: Pick<ProviderManifest, 'id' | 'options' | 'transports' | 'structured'>,
+  transport: Transport,
   options: SessionOptions,
   given: readonly string[],
 ): OptionOutcome {
+  const known = structuredOf(provider, transport)?.options ?? provider.options;
   const planned: string[] = [];
   for (const [name, wanted] of Object.entries(options) as [keyof SessionOptions, string | string[]][]) {
-    const option = provider.options[name];
+    const option = known[name];
     if (option === undefined) return refused(provider.id, name);
     if (isSaid(option, given)) continue;
     for (const value of [wanted].flat()) {

@@ -99,6 +99,8 @@ function describe({ body }: NodeEvent): string {
       return `${body.kind}  ${body.profiles.map((one) => one.id).join(' ')}`;
     case 'worktree-changed':
       return `${body.kind}  ${body.lease.id} ${body.lease.branch} ${body.lease.state}`;
+    case 'interaction-changed':
+      return `${body.kind}  ${body.interaction.id} ${body.interaction.interaction} ${body.interaction.tool ?? ''} ${body.interaction.state}`;
     case 'worktree-removed':
       return `${body.kind}  ${body.leaseId}`;
   }

@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import { resolve } from 'node:path';
 import type { CommandContext } from '../command-context.ts';
-import type { LeaseId, Session } from '@roost/protocol';
+import type { InteractionPolicy, LeaseId, Session } from '@roost/protocol';
 import { ownSize } from '../own-size.ts';
-import { readEnvironment, readLaunch, readName, readSize, type Launch } from '../operands.ts';
+import { readEnvironment, readLaunch, readName, readSeconds, readSize, type Launch } from '../operands.ts';
 import { readSessionOptions } from '../session-options.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -19,6 +19,9 @@ interface RunOptions {
   readonly env?: string[];
   readonly option?: string[];
   readonly pipe?: boolean;
+  readonly allow?: string[];
+  readonly refuse?: string[];
+  readonly answerWithin?: string;
   readonly json?: boolean;
   readonly detachKey?: string;
   readonly profile?: string;
@@ -55,7 +58,17 @@ export function define(command: Command, context: CommandContext): void {
       'how the agent works: model, permission-mode, effort, allowed-tools, disallowed-tools, mcp-config, append-system-prompt; again for more',
       collect,
     )
-    .option('--pipe', 'plain standard input and output instead of a terminal')
+    .option(
+      '--pipe',
+      'no terminal: an agent is spoken with (roost ask, roost timeline), a command gets plain standard input and output',
+    )
+    .option(
+      '--allow <tool>',
+      'with --pipe: what the agent may do unasked; * stands for any rest of the name; again for more',
+      collect,
+    )
+    .option('--refuse <tool>', 'with --pipe: what it is refused unasked; again for more', collect)
+    .option('--answer-within <seconds>', 'with --pipe: refuse what nobody has answered in that time')
     .option('--json', 'do not attach; print the session (with --profile the receipt) as one JSON document')
     .option('--detach-key <key>', "key that begins 'd' to detach (default: $ROOST_DETACH_KEY, else ctrl-\\)")
     .option(
@@ -159,6 +172,7 @@ async function spawn(
   const size = options.size === undefined ? ownSize(stdout) : readSize(options.size);
   const environment = readEnvironment(options.env ?? [], env);
   const name = options.name === undefined ? undefined : readName(options.name);
+  const interactions = readPolicy(options);
   const here = resolve(directory, options.cwd ?? '.');
   const spawnIn = async (place: Place): Promise<Session> =>
     (await context.node()).request(
@@ -169,6 +183,7 @@ async function spawn(
         launch,
         environment,
         ...(name === undefined ? {} : { name }),
+        ...(interactions === undefined ? {} : { interactions }),
         ...(size === undefined ? {} : { size }),
         ...(place.leaseId === null ? {} : { leaseId: place.leaseId }),
       },
@@ -195,6 +210,24 @@ function withOptions(launch: Launch, given: readonly string[] | undefined, direc
   if (given === undefined) return launch;
   if (launch.kind === 'command') throw new UsageError('--option is for providers; a command has none');
   return { ...launch, options: readSessionOptions(given, directory) };
+}
+
+/** Refusals come first: what is both allowed and refused is refused. */
+function readPolicy({
+  pipe,
+  allow = [],
+  refuse = [],
+  answerWithin,
+}: RunOptions): InteractionPolicy | undefined {
+  if (allow.length + refuse.length === 0 && answerWithin === undefined) return undefined;
+  if (pipe !== true) throw new UsageError('--allow, --refuse and --answer-within need --pipe');
+  return {
+    rules: [
+      ...refuse.map((tool) => ({ tool, answer: 'refuse' as const })),
+      ...allow.map((tool) => ({ tool, answer: 'allow' as const })),
+    ],
+    deadlineMs: answerWithin === undefined ? null : readSeconds(answerWithin),
+  };
 }
 
 interface Place {

@@ -72,6 +72,11 @@ export class Activities {
     if (signal !== null) this.#change(sessionId, (facts) => tell(facts, source, signal, Date.now()));
   }
 
+  /** It takes its first prompt: its stream says so. */
+  ready(sessionId: SessionId): void {
+    this.#change(sessionId, (facts) => tell(facts, 'stream', { kind: 'composer' }, Date.now()));
+  }
+
   /** A person ends the turn through us. */
   interruptSent(sessionId: SessionId): void {
     this.#change(sessionId, interruptSent);
@@ -90,15 +95,15 @@ export class Activities {
   }
 
   /** What has begun goes on. */
-  #begin({ id, provider, transport, activity = null }: Session): void {
-    const rules = findProvider(provider)?.screen ?? [];
-    if (transport !== 'pty' || rules.length === 0) return;
+  #begin({ id, provider, transport, protocol = null, activity = null }: Session): void {
+    const rules = transport === 'pty' ? (findProvider(provider)?.screen ?? []) : [];
+    if (protocol === null && rules.length === 0) return;
     if (!this.#facts.has(id)) {
       const facts = activity === null ? newFacts(Date.now()) : restoredFacts(activity);
       this.#facts.set(id, facts);
       if (activity === null) this.#store(id, facts);
     }
-    this.#looks.begin(id, rules);
+    if (rules.length > 0) this.#looks.begin(id, rules);
   }
 
   #seen(sessionId: SessionId, verdict: ScreenVerdict | null): void {

@@ -126,7 +126,10 @@ describe('what changed', () => {
     ['a text', { text: 'text\n' }],
     ['an empty file', { empty: '' }],
     ['a binary file', { 'some.bin': '\0bin' }],
-    ['a binary file that a text names as one that differs', { 'some.bin': '\0bin', shown: 'x\nBinary files \n' }],
+    [
+      'a binary file that a text names as one that differs',
+      { 'some.bin': '\0bin', shown: 'x\nBinary files \n' },
+    ],
   ])('is not seen of %s that was only touched, beside a binary file that changed', async (_, touched) => {
     const scratch = new Scratch();
     const root = scratch.repository('r', { ...touched, 'changed.bin': '\0one', 'gone.bin': '\0gone' });

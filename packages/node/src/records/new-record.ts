@@ -3,6 +3,7 @@ import type {
   BundleReceipt,
   ContextReceipt,
   EnvironmentReceipt,
+  InteractionPolicy,
   ProviderSession,
   RecordId,
   SessionId,
@@ -29,6 +30,8 @@ export interface NewRecord {
   readonly environmentProfile: EnvironmentReceipt | null;
   readonly bundle: BundleReceipt | null;
   readonly context: ContextReceipt | null;
+  /** How what its runs ask is answered without a person. */
+  readonly interactions?: InteractionPolicy | null;
   readonly createdAt: number;
 }
 
@@ -61,6 +64,7 @@ export function newRecordRow(record: NewRecord): RecordRow {
     environment_profile: receipt(record.environmentProfile),
     bundle: receipt(record.bundle),
     context: receipt(record.context),
+    interactions: record.interactions == null ? null : JSON.stringify(record.interactions),
     task_revision: 0,
     task_id: null,
     task_changed_at: null,

@@ -6,6 +6,7 @@ import {
   ContextReceipt,
   EnvironmentReceipt,
   FailureError,
+  InteractionPolicy,
   ProviderSession,
   RECORDS_MAX,
   RecordError,
@@ -41,6 +42,8 @@ const Row = z.object({
   environment_profile: z.string().nullable(),
   bundle: z.string().nullable(),
   context: z.string().nullable(),
+  /** JSON. */
+  interactions: z.string().nullable(),
   task_revision: z.int().nonnegative(),
   task_id: TaskId.nullable(),
   task_changed_at: z.int().nullable(),
@@ -150,6 +153,11 @@ export function deleteRecord(transaction: Transaction, row: RecordRow): void {
 function providerSessionOf(row: RecordRow): ProviderSession | null {
   if (row.provider_session_key === null || row.provider_session_id === null) return null;
   return { key: row.provider_session_key, id: row.provider_session_id, transcriptPath: row.transcript_path };
+}
+
+/** How what its runs ask is answered without a person; null: always by one. */
+export function interactionsOf({ interactions }: Pick<RecordRow, 'interactions'>): InteractionPolicy | null {
+  return interactions === null ? null : InteractionPolicy.parse(JSON.parse(interactions));
 }
 
 export function argumentsOf(row: Pick<RecordRow, 'arguments'>): string[] {

@@ -66,6 +66,7 @@ export async function resumeRecord(
     environmentProfile: recordView(record).environmentProfile,
     deadline: Deadline.in(scene.timeoutMs ?? RESUME_TIMEOUT_MS),
     afterFailure: 'forget',
+    prompt,
   });
   // It may have been folded or forgotten since; the session is the answer then too.
   const resumed = findRecord(sql, record.id) ?? record;

@@ -58,7 +58,7 @@ export function planSession(
     case 'provider': {
       const provider = providers.find(launch.provider);
       if (provider === null) throw new FailureError('unknown-provider', { provider: launch.provider });
-      const options = planOptions(provider, launch.options ?? {}, launch.arguments);
+      const options = planOptions(provider, transport, launch.options ?? {}, launch.arguments);
       if ('failure' in options) throw FailureError.from(options.failure);
       const given = options.arguments;
       const plan = accepted(planLaunch(provider, { ...scene, arguments: given, transport, session, prompt }));

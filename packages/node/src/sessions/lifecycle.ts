@@ -45,6 +45,8 @@ interface LifecycleOptions {
   readonly store: Store;
   readonly output: PipeOutput;
   readonly sessionsDirectory: string;
+  /** Of a session on pipes that has ended, once its output is kept and before its end is stored. */
+  readonly outputKept?: (child: ChildState) => Promise<void>;
   readonly log: Log;
 }
 
@@ -58,6 +60,7 @@ export class SessionLifecycle implements KeeperEvents {
   readonly #store: Store;
   readonly #output: PipeOutput;
   readonly #sessionsDirectory: string;
+  readonly #outputKept: (child: ChildState) => Promise<void>;
   readonly #log: Log;
   readonly #outcomes: OutcomeWriter;
   readonly #collecting = new Map<string, Promise<void>>();
@@ -67,6 +70,7 @@ export class SessionLifecycle implements KeeperEvents {
     this.#store = options.store;
     this.#output = options.output;
     this.#sessionsDirectory = options.sessionsDirectory;
+    this.#outputKept = options.outputKept ?? (() => Promise.resolve());
     this.#log = options.log;
     this.#outcomes = new OutcomeWriter(options.store, options.log);
     this.discards = new Discards({ ...options, ended: (sessionId) => this.#output.finish(sessionId) });
@@ -239,7 +243,10 @@ export class SessionLifecycle implements KeeperEvents {
     const child = link.children.get(sessionId);
     if (child === undefined || child.exit === null) return;
     if (child.transport === 'pty') await this.#keepScreen(link, sessionId);
-    else await this.#output.drain(link, child);
+    else {
+      await this.#output.drain(link, child);
+      await this.#outputKept(child);
+    }
     if (this.#closed) return;
     this.#store.transact((transaction) => {
       const row = findSession(transaction.sql, sessionId);

@@ -1,6 +1,7 @@
 // What a session's row says when the session comes to be: asked for by a client, or found at a keeper. The command is kept as it
 // is shown, cut to size; the arguments in full go to the child only.
 import type {
+  AgentProtocolId,
   KeeperId,
   RecordId,
   SessionId,
@@ -23,6 +24,8 @@ export interface NewSession {
   readonly workspaceId: WorkspaceId;
   readonly directory: string;
   readonly command: readonly string[];
+  /** How it is spoken with; null: it is not. */
+  readonly protocol?: AgentProtocolId | null;
   readonly keeperId: KeeperId;
   readonly size: TerminalSize | null;
   readonly createdAt: number;
@@ -43,6 +46,7 @@ export function newSessionRow(session: NewSession): SessionRow {
     workspace_id: session.workspaceId,
     directory: session.directory,
     command: JSON.stringify(shownCommand(session.command)),
+    protocol: session.protocol ?? null,
     environment_profile: null,
     base_commit: null,
     keeper_id: session.keeperId,

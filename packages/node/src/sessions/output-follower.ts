@@ -70,19 +70,18 @@ export class OutputFollower implements OutputSource {
       // What fell out of the log meanwhile cannot be given any more; its place tells that it is missing.
       const offset = Math.max(this.#offset, floor);
       const request = { sessionId, stream, offset, maxBytes: CHUNK_BYTES, waitMs: WAIT_MS_MAX };
-      const page = await output.read(request, hasEnded, signal).catch((error: unknown) => {
+      const page = await output.readBytes(request, hasEnded, signal).catch((error: unknown) => {
         if (error instanceof FailureError) return null;
         throw error;
       });
       if (isClosed()) return;
       if (page === null || (page.nextOffset === page.offset && !page.ended)) continue;
       this.#offset = page.nextOffset;
-      const bytes = Buffer.from(page.base64, 'base64');
       this.#next = {
         session,
         stream,
         offset: page.offset,
-        bytes,
+        bytes: page.bytes,
         nextOffset: page.nextOffset,
         ended: page.ended,
       };

@@ -89,6 +89,20 @@ export class PipeOutput {
     hasEnded: () => boolean,
     signal: AbortSignal,
   ): Promise<Result<'session.readOutput'>> {
+    const { bytes, ...page } = await this.readBytes(
+      { sessionId, stream, offset, maxBytes, waitMs },
+      hasEnded,
+      signal,
+    );
+    return { ...page, base64: bytes.toString('base64') };
+  }
+
+  /** The same, as they are. */
+  async readBytes(
+    { sessionId, stream, offset, maxBytes, waitMs }: Params<'session.readOutput'>,
+    hasEnded: () => boolean,
+    signal: AbortSignal,
+  ): Promise<Omit<Result<'session.readOutput'>, 'base64'> & { readonly bytes: Buffer }> {
     // Of a session that runs, the one that will be written to, be its keeper within reach or not: it tells when bytes come.
     const logNow = () =>
       hasEnded() || this.#closed ? this.#logFor(sessionId, stream) : this.#streams(sessionId).logs[stream];
@@ -104,7 +118,7 @@ export class PipeOutput {
     const nextOffset = from + bytes.length;
     return {
       offset: from,
-      base64: bytes.toString('base64'),
+      bytes,
       nextOffset,
       floor: log.floor,
       ended: hasEnded() && nextOffset >= log.end,

@@ -2,6 +2,7 @@
 // terminal has taken every byte, not that the agent has begun.
 import { FailureError, type Params, type Result } from '@roost/protocol';
 import { runtimeCapabilities } from '@roost/providers';
+import type { Conversation } from '../conversations/conversation.ts';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import type { ProviderSource } from '../providers/providers.ts';
 import type { SessionRow } from './session-table.ts';
@@ -29,6 +30,22 @@ export async function givePrompt(
   }
   const { bytesWritten } = await paste(row, link(), text, true);
   return { delivery: 'written', bytesWritten };
+}
+
+/** To an agent that is spoken with. @throws FailureError: turn-in-flight, backend-busy; session-not-running when it ends before. */
+export async function sayPrompt(
+  conversation: Conversation,
+  { text, until }: Pick<Params<'session.prompt'>, 'text' | 'until'>,
+  signal: AbortSignal,
+): Promise<Result<'session.prompt'>> {
+  const job = await conversation.prompt(text, until === 'queued');
+  await job.reach(until, signal);
+  return {
+    delivery: job.state,
+    bytesWritten: job.state === 'queued' ? 0 : Buffer.byteLength(text),
+    position: job.position,
+    outcome: job.outcome,
+  };
 }
 
 /** Every agent takes a bracketed paste: newlines stay in the text, and no byte of it presses a key. */

@@ -1,4 +1,4 @@
-// The output of one stream of a pipe session, by absolute byte offset: append-only segment files, each named by the offset of
+// A stream of bytes of a session, by absolute byte offset: the output of its program, its timeline. Append-only segment files, each named by the offset of
 // its first byte. The end of the stream is what lies on disk, so after a crash we ask for exactly the bytes that follow: none
 // twice, none missing. Only the newest segments are kept; below the floor, bytes are gone.
 import {
@@ -10,10 +10,10 @@ import {
   readSync,
   rmSync,
   statSync,
+  truncateSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { PipeStream } from '@roost/keeper/wire';
 
 /** Bytes of one segment, and segments kept: 64 MiB a stream. */
 const SEGMENT_BYTES = 8 * 1024 * 1024;
@@ -26,7 +26,7 @@ interface Segment {
 
 export class SegmentLog {
   readonly #directory: string;
-  readonly #stream: PipeStream;
+  readonly #stream: string;
   readonly #segmentBytes: number;
   readonly #segmentsKept: number;
   readonly #waiters = new Set<() => void>();
@@ -37,7 +37,7 @@ export class SegmentLog {
   /** Reads what is there; nothing is made before the first byte. */
   constructor(
     directory: string,
-    stream: PipeStream,
+    stream: string,
     bounds: { segmentBytes: number; segmentsKept: number } = {
       segmentBytes: SEGMENT_BYTES,
       segmentsKept: SEGMENTS_KEPT,
@@ -126,6 +126,16 @@ export class SegmentLog {
     this.#end = offset;
   }
 
+  /** Gives up what lies behind an offset that is kept. Throws the system's error. */
+  cutAt(offset: number): void {
+    this.close();
+    for (const segment of this.#segments.filter(({ start }) => start >= offset)) rmSync(segment.path);
+    this.#segments = this.#segments.filter(({ start }) => start < offset);
+    const last = this.#segments.at(-1);
+    if (last !== undefined) truncateSync(last.path, offset - last.start);
+    this.#end = offset;
+  }
+
   #write(bytes: Uint8Array): number {
     let segment = this.#segments.at(-1);
     if (segment === undefined || this.#end - segment.start >= this.#segmentBytes)
@@ -153,7 +163,7 @@ export class SegmentLog {
   }
 }
 
-function findSegments(directory: string, stream: PipeStream): Segment[] {
+function findSegments(directory: string, stream: string): Segment[] {
   let names: string[];
   try {
     names = readdirSync(directory);

@@ -2,6 +2,7 @@
 // whole state after it, and take the session's record and its managed worktree along.
 import * as z from 'zod';
 import {
+  AgentProtocolId,
   EndReason,
   GitObjectId,
   KeeperId,
@@ -16,6 +17,7 @@ import {
 } from '@roost/protocol';
 import type { ChildState } from '@roost/keeper/wire';
 import { parseActivity } from '../activity/stored-activity.ts';
+import { deleteConversation } from '../conversations/conversation-table.ts';
 import { followHolders } from '../managed-worktrees/lease-table.ts';
 import { followSession } from '../records/follow-session.ts';
 import { settleAcceptedOf } from '../spawn/ledger-table.ts';
@@ -34,6 +36,7 @@ const Row = z.object({
   workspace_id: WorkspaceId,
   directory: z.string(),
   command: z.string(),
+  protocol: AgentProtocolId.nullable(),
   environment_profile: z.string().nullable(),
   base_commit: GitObjectId.nullable(),
   keeper_id: KeeperId.nullable(),
@@ -165,6 +168,7 @@ export function deleteSession(transaction: Transaction, row: SessionRow): void {
     row.workspace_id,
   );
   sql.run('DELETE FROM sessions WHERE id = ?', row.id);
+  deleteConversation(sql, row.id);
   if (cameToRun(row) === true) settleAcceptedOf(sql, row.id, Date.now());
   followSession(transaction, row, 'removed');
   followHolders(transaction, row.workspace_id);
@@ -228,6 +232,7 @@ export function storedView(row: SessionRow): Session {
     directory: row.directory,
     baseCommit: row.base_commit,
     command: z.array(z.string()).parse(JSON.parse(row.command)),
+    protocol: row.protocol,
     keeperId: row.keeper_id,
     pid: row.pid,
     size: row.transport === 'pty' && columns !== null && rows !== null ? { columns, rows } : null,

@@ -19,11 +19,12 @@ import type { KeeperPool } from '../keepers/keeper-pool.ts';
 import type { Store } from '../store/store.ts';
 import type { Reservations } from '../worktrees/reservations.ts';
 import { lastLines, readFinalScreen } from './final-screen.ts';
+import type { Conversations } from '../conversations/conversations.ts';
 import type { SessionLifecycle } from './lifecycle.ts';
 import { locateAddress, locateById, locateRun } from './locate-session.ts';
 import type { PipeOutput } from './pipe-output.ts';
 import type { Removals } from './removals.ts';
-import { givePrompt, paste, requirePrompt } from './prompt.ts';
+import { givePrompt, paste, requirePrompt, sayPrompt } from './prompt.ts';
 import { resolveSelector } from './selector.ts';
 import {
   deleteSession,
@@ -50,6 +51,7 @@ export interface SessionScene {
   readonly sessionsDirectory: string;
   readonly source: LaunchSource;
   readonly activities: Pick<Activities, 'acknowledge' | 'interruptSent'>;
+  readonly conversations: Conversations;
   /** Directories in which nothing starts now. */
   readonly reservations: Pick<Reservations, 'requireFree'>;
 }
@@ -62,10 +64,12 @@ type SessionOperation = Exclude<
   | 'session.followOutput'
   | 'session.unfollowOutput'
   | 'session.diff'
+  | 'session.readTimeline'
+  | 'session.choose'
 >;
 
 export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOperation> {
-  const { store, keepers, lifecycle, output, removals, activities } = scene;
+  const { store, keepers, lifecycle, output, removals, activities, conversations } = scene;
   const usage = new UsageMeter();
 
   const find = (caller: Caller, sessionId: SessionId): SessionRow => locateById(store.sql, caller, sessionId);
@@ -133,16 +137,20 @@ export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOp
 
     'session.input': ({ text, framing, submit, ...address }, caller) => {
       const row = locateAddress(store.sql, caller, address);
+      // A line of somebody else would break the conversation.
+      if (row.protocol !== null) throw new FailureError('unsupported-transport', { sessionId: row.id });
       return running(row).call('input', { sessionId: row.id, text, framing, submit }, null);
     },
 
     'session.prompt': (params, caller) => {
       const row = locateAddress(store.sql, caller, params);
+      if (row.protocol !== null) return sayPrompt(conversations.require(row), params, caller.signal);
       return givePrompt(row, { link: () => running(row), providers: scene.source.providers }, params);
     },
 
     'session.paste': ({ text, ...address }, caller) => {
       const row = locateAddress(store.sql, caller, address);
+      if (row.protocol !== null) throw new FailureError('unsupported-transport', { sessionId: row.id });
       requirePrompt(row, scene.source.providers);
       return paste(row, running(row), text, false);
     },
@@ -165,7 +173,8 @@ export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOp
 
     'session.interrupt': async (address, caller) => {
       const row = locateAddress(store.sql, caller, address);
-      await interruptTurn(row, running(row));
+      if (row.protocol === null) await interruptTurn(row, running(row));
+      else await conversations.require(row).interrupt();
       activities.interruptSent(row.id);
       return {};
     },

@@ -43,6 +43,7 @@ export async function spawnSession(scene: SpawnScene, request: SpawnRequest): Pr
       ? { kind: 'new', arguments: launch.given, bundle: null, context: null }
       : { kind: 'none' },
     environmentProfile: null,
+    interactions: request.interactions ?? null,
     ...(leaseId === null ? {} : { leaseId }),
     deadline: new Deadline(null),
     afterFailure: 'keep',

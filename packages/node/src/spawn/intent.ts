@@ -10,6 +10,7 @@ import {
   type EnvironmentReceipt,
   type Failure,
   type GitObjectId,
+  type InteractionPolicy,
   type KeeperId,
   type LeaseId,
   type SessionName,
@@ -22,7 +23,8 @@ import type { Deadline } from '../deadline.ts';
 import { checkLaunchPlace } from '../managed-worktrees/reservations.ts';
 import { randomHexId } from '../node-identity.ts';
 import { newRecordRow } from '../records/new-record.ts';
-import { argumentsOf, insertRecord, type RecordRow } from '../records/record-table.ts';
+import { insertConversation, insertPrompt } from '../conversations/conversation-table.ts';
+import { argumentsOf, insertRecord, interactionsOf, type RecordRow } from '../records/record-table.ts';
 import type { Launch } from '../sessions/launch.ts';
 import { makeSessionName } from '../sessions/naming.ts';
 import { newSessionRow } from '../sessions/new-session-row.ts';
@@ -67,6 +69,10 @@ export interface StartRequest {
   readonly name: SessionName | null;
   readonly record: RecordPlan;
   readonly environmentProfile: EnvironmentReceipt | null;
+  /** First prompt of a session that is spoken with; others have theirs in the launch. */
+  readonly prompt?: string | null;
+  /** How what it asks is answered without a person; that of a record that is run on is the record's own. */
+  readonly interactions?: InteractionPolicy | null;
   /** The managed worktree that it was asked for; what a record was made in is its own. */
   readonly leaseId?: LeaseId;
   readonly deadline: Deadline;
@@ -131,6 +137,7 @@ export function storeIntent(
       workspaceId: workspace.id,
       directory: location.directory,
       command,
+      protocol: launch.conversation?.protocol ?? null,
       keeperId,
       size: transport === 'pty' ? request.size : null,
       createdAt,
@@ -144,6 +151,7 @@ export function storeIntent(
   }
   // A record that is there already follows its session by itself.
   insertSession(transaction, row);
+  if (launch.conversation !== null) storeConversation(sql, row, request, claimed);
   request.intended?.(transaction, row);
   const note = encodeNote({
     version: 2,
@@ -158,6 +166,19 @@ export function storeIntent(
     resume: resumeOf(request, claimed),
   });
   return { row, note, evicted };
+}
+
+function storeConversation(
+  sql: Sql,
+  { id }: SessionRow,
+  { launch, prompt = null, interactions = null }: StartRequest,
+  claimed: RecordRow | null,
+): void {
+  if (launch.conversation === null) return;
+  const { protocol, resume } = launch.conversation;
+  const policy = claimed === null ? interactions : interactionsOf(claimed);
+  insertConversation(sql, { session_id: id, protocol, resume, policy });
+  if (prompt !== null) insertPrompt(sql, id, prompt);
 }
 
 function checkWorkspace(
@@ -207,7 +228,7 @@ function resumeOf({ record, launch }: StartRequest, claimed: RecordRow | null): 
 }
 
 function recordOf(
-  { launch, environmentProfile }: StartRequest,
+  { launch, environmentProfile, interactions }: StartRequest,
   plan: Extract<RecordPlan, { kind: 'new' }>,
   made: { readonly id: RecordId; readonly row: SessionRow; readonly workspace: Workspace },
 ): RecordRow {
@@ -227,6 +248,7 @@ function recordOf(
     environmentProfile,
     bundle: plan.bundle,
     context: plan.context,
+    interactions: interactions ?? null,
     createdAt: row.created_at,
   });
 }

@@ -110,6 +110,8 @@ export async function startDecided(
       context: resolved.context,
     },
     environmentProfile: resolved.environmentProfile,
+    prompt: resolved.prompt,
+    interactions: resolved.interactions,
     ...(lease === null ? {} : { leaseId: lease.id }),
     deadline,
     afterFailure: 'forget',
@@ -167,7 +169,7 @@ function toldOf(
   spec: SpawnSpec,
   resolved: ResolvedSpec,
 ): DecidedLaunch['told'] {
-  const { prompt, ...values } = resolved;
+  const { prompt, interactions: _, ...values } = resolved;
   return {
     ...values,
     incarnation,

@@ -6,6 +6,7 @@ import {
   type ContextReceipt,
   type EnvironmentReceipt,
   type Failure,
+  type InteractionPolicy,
   type LaunchField,
   type NodeId,
   type Provenance,
@@ -43,6 +44,7 @@ export interface ResolvedSpec {
   readonly environmentProfile: EnvironmentReceipt | null;
   readonly bundle: BundleReceipt | null;
   readonly context: ContextReceipt | null;
+  readonly interactions: InteractionPolicy | null;
   readonly provenance: Readonly<Record<LaunchField, Provenance>>;
 }
 
@@ -96,6 +98,7 @@ export function resolveSpec(spec: SpawnSpec, facts: SpecFacts): Resolution {
       environmentProfile,
       bundle,
       context,
+      interactions: profile.interactions ?? null,
       provenance: {
         provider: provider.provenance,
         transport: transport.provenance,

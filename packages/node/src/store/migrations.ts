@@ -247,4 +247,46 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE sessions ADD COLUMN activity TEXT;
   `,
+  // Sessions that are spoken with.
+  `
+  ALTER TABLE sessions ADD COLUMN protocol TEXT;
+  -- How what its runs ask is answered without a person, as JSON.
+  ALTER TABLE records ADD COLUMN interactions TEXT;
+  CREATE TABLE conversations (
+    session_id TEXT PRIMARY KEY,
+    protocol TEXT NOT NULL,
+    resume TEXT,
+    policy TEXT,
+    -- What its driver knows, as JSON, and up to which byte of the output.
+    state TEXT,
+    output_end INTEGER NOT NULL DEFAULT 0,
+    timeline_end INTEGER NOT NULL DEFAULT 0,
+    -- Bytes of input in front of the lines that the program may not have got.
+    input_end INTEGER NOT NULL DEFAULT 0,
+    outbox TEXT NOT NULL DEFAULT '[]'
+  ) STRICT;
+  CREATE TABLE conversation_prompts (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    session_id TEXT NOT NULL,
+    text TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX conversation_prompts_of_session ON conversation_prompts (session_id);
+  CREATE TABLE interactions (
+    id TEXT PRIMARY KEY,
+    session_id TEXT NOT NULL,
+    request_id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    tool TEXT,
+    title TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    options TEXT NOT NULL,
+    state TEXT NOT NULL,
+    outcome TEXT,
+    answered_by TEXT,
+    asked_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    settled_at INTEGER
+  ) STRICT;
+  CREATE INDEX interactions_of_session ON interactions (session_id, state);
+  `,
 ];

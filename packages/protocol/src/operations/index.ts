@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { controllerAcquire, controllerRelease, controllerShow } from './controller.ts';
+import { interactionList, interactionResolve, sessionChoose, sessionReadTimeline } from './conversation.ts';
 import { eventsRead, eventsSubscribe } from './events.ts';
 import {
   workspaceCreateDirectory,
@@ -119,6 +120,10 @@ const declared = [
   sessionResume,
   sessionReportIdentity,
   sessionWait,
+  sessionReadTimeline,
+  sessionChoose,
+  interactionList,
+  interactionResolve,
   sessionDiff,
   recordList,
   recordResolve,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { TurnOutcome } from '../agent-event.ts';
 import { boundedText } from '../bounded-text.ts';
 import {
   ARGUMENTS_MAX,
@@ -15,6 +16,7 @@ import {
 } from '../bounds.ts';
 import { gated, ProviderId } from '../gates.ts';
 import { AbsolutePath, LeaseId, SessionAddress, SessionId, SessionName } from '../ids.ts';
+import { InteractionPolicy } from '../interaction.ts';
 import { operation, sessionLock } from '../operation.ts';
 import { SessionOptions } from '../session-options.ts';
 import { Session, Transport } from '../session.ts';
@@ -58,6 +60,8 @@ export const SpawnRequest = z.strictObject({
     .record(EnvironmentName, launchText)
     .refine((entries) => Object.keys(entries).length <= ENVIRONMENT_ENTRIES_MAX, 'too many variables')
     .default({}),
+  /** How what the agent asks is answered without a person; of sessions that are spoken with. */
+  interactions: gated('agent-conversation-v1', InteractionPolicy.optional()),
   /** The managed worktree in which the directory lies: nothing else starts there. */
   leaseId: gated('managed-worktree-spawn-v2', LeaseId.optional()),
 });
@@ -205,6 +209,7 @@ export const sessionInput = operation({
   failures: [
     ...ADDRESS_FAILURES,
     'session-not-running',
+    'unsupported-transport',
     'input-refused',
     'input-stalled',
     'keeper-unavailable',
@@ -230,11 +235,21 @@ export const sessionPrompt = operation({
       /** How far it has to come before the answer; refused when the session cannot tell. */
       until: PromptDelivery.default('written'),
     }),
-  result: () => z.object({ delivery: PromptDelivery, bytesWritten: z.int().nonnegative() }),
+  result: () =>
+    z.object({
+      delivery: PromptDelivery,
+      bytesWritten: z.int().nonnegative(),
+      /** Of a session that is spoken with: its turn stands in the timeline from here on. */
+      position: gated('agent-conversation-v1', z.int().nonnegative().nullable().optional()),
+      /** How the turn ended, once it is answered. */
+      outcome: gated('agent-conversation-v1', TurnOutcome.nullable().optional()),
+    }),
   failures: [
     ...ADDRESS_FAILURES,
     'session-not-running',
     'turn-in-flight',
+    'backend-busy',
+    'unsupported-transport',
     'prompt-unsupported',
     'delivery-unprovable',
     'input-refused',
@@ -254,6 +269,7 @@ export const sessionPaste = operation({
     ...ADDRESS_FAILURES,
     'session-not-running',
     'turn-in-flight',
+    'unsupported-transport',
     'prompt-unsupported',
     'input-refused',
     'input-stalled',

@@ -43,11 +43,10 @@ export const claude: ProviderManifest = {
       resume: { arguments: ['--resume', '{id}'], at: 'front' },
       prompt: ['--', '{prompt}'],
     },
-    // What it reads from standard input depends on its arguments.
     pipe: {
       identity: { kind: 'assigned', arguments: ['--session-id', '{id}'], format: 'uuid' },
       resume: { arguments: ['--resume', '{id}'], at: 'front' },
-      prompt: null,
+      prompt: 'spoken',
     },
   },
   options: {

@@ -2,11 +2,24 @@ import {
   FOREIGN_TERMINAL,
   NESTED_AGENT_MARKERS,
   NETWORK_ENVIRONMENT,
-  RAW_TRANSPORT,
+  SPOKEN_TRANSPORT,
   USUAL_PLACES,
   type ProviderManifest,
+  type ProviderOption,
 } from '../manifest.ts';
 import { CODEX_SCREEN } from './screen.ts';
+
+const SANDBOX_MODES = ['read-only', 'workspace-write', 'danger-full-access'];
+
+/** A caller says the same with a `-c` of his own. */
+const setting = (name: string) => ({ saidBy: ['-c', '--config'], saidAs: `${name}=` });
+
+const EFFORT: ProviderOption = {
+  kind: 'value',
+  arguments: ['-c', 'model_reasoning_effort={value}'],
+  values: ['minimal', 'low', 'medium', 'high', 'xhigh'],
+  ...setting('model_reasoning_effort'),
+};
 
 /**
  * Codex. Left alone, its terminal interface hands the work to a background server that sessions share: it keeps the
@@ -37,7 +50,7 @@ export const codex: ProviderManifest = {
       resume: { arguments: ['resume', '{id}'], at: 'end' },
       prompt: ['--', '{prompt}'],
     },
-    pipe: RAW_TRANSPORT,
+    pipe: SPOKEN_TRANSPORT,
   },
   options: {
     model: { kind: 'value', arguments: ['-m', '{value}'], values: null, saidBy: ['-m', '--model'] },
@@ -45,16 +58,10 @@ export const codex: ProviderManifest = {
     permissionMode: {
       kind: 'value',
       arguments: ['-s', '{value}'],
-      values: ['read-only', 'workspace-write', 'danger-full-access'],
+      values: SANDBOX_MODES,
       saidBy: ['-s', '--sandbox', '--dangerously-bypass-approvals-and-sandbox'],
     },
-    effort: {
-      kind: 'value',
-      arguments: ['-c', 'model_reasoning_effort={value}'],
-      values: ['minimal', 'low', 'medium', 'high', 'xhigh'],
-      saidBy: ['-c', '--config'],
-      saidAs: 'model_reasoning_effort=',
-    },
+    effort: EFFORT,
   },
   commandLine: {
     values: {
@@ -90,6 +97,20 @@ export const codex: ProviderManifest = {
   },
   interruptKeys: '\x1b',
   screen: CODEX_SCREEN,
-  // 0.171.0. Options of the conversation are given as `-c key=value`.
-  structured: { protocol: 'codex-app-server', arguments: ['app-server'], resumedBy: 'driver' },
+  // 0.171.0. As a server it takes no options but settings.
+  structured: {
+    protocol: 'codex-app-server',
+    arguments: ['app-server'],
+    resumedBy: 'driver',
+    options: {
+      model: { kind: 'value', arguments: ['-c', 'model={value}'], values: null, ...setting('model') },
+      permissionMode: {
+        kind: 'value',
+        arguments: ['-c', 'sandbox_mode={value}'],
+        values: SANDBOX_MODES,
+        ...setting('sandbox_mode'),
+      },
+      effort: EFFORT,
+    },
+  },
 };

@@ -2,7 +2,7 @@ import {
   FOREIGN_TERMINAL,
   NESTED_AGENT_MARKERS,
   NETWORK_ENVIRONMENT,
-  RAW_TRANSPORT,
+  SPOKEN_TRANSPORT,
   USUAL_PLACES,
   type ProviderManifest,
 } from '../manifest.ts';
@@ -35,7 +35,7 @@ export const gemini: ProviderManifest = {
       resume: { arguments: ['--resume', '{id}'], at: 'front' },
       prompt: ['--prompt-interactive={prompt}'],
     },
-    pipe: RAW_TRANSPORT,
+    pipe: SPOKEN_TRANSPORT,
   },
   options: {
     model: { kind: 'value', arguments: ['--model={value}'], values: null, saidBy: ['-m', '--model'] },
@@ -101,4 +101,6 @@ export const gemini: ProviderManifest = {
   },
   interruptKeys: '\x1b',
   screen: GEMINI_SCREEN,
+  // 0.61.0. In a folder that is not trusted it starts, and keeps its tools back.
+  structured: { protocol: 'acp', arguments: ['--acp'], resumedBy: 'driver' },
 };

@@ -2,7 +2,7 @@ import {
   FOREIGN_TERMINAL,
   NESTED_AGENT_MARKERS,
   NETWORK_ENVIRONMENT,
-  RAW_TRANSPORT,
+  SPOKEN_TRANSPORT,
   USUAL_PLACES,
   type ProviderManifest,
 } from '../manifest.ts';
@@ -40,7 +40,7 @@ export const opencode: ProviderManifest = {
       resume: { arguments: ['--session', '{id}'], at: 'front' },
       prompt: ['--prompt={prompt}'],
     },
-    pipe: RAW_TRANSPORT,
+    pipe: SPOKEN_TRANSPORT,
   },
   options: {
     model: { kind: 'value', arguments: ['--model={value}'], values: null, saidBy: ['-m', '--model'] },
@@ -80,4 +80,6 @@ export const opencode: ProviderManifest = {
   },
   interruptKeys: '\x1b\x1b',
   screen: OPENCODE_SCREEN,
+  // 1.18.33. Its model and modes are choices of the conversation, no options.
+  structured: { protocol: 'acp', arguments: ['acp'], resumedBy: 'driver', options: {} },
 };

@@ -2,7 +2,7 @@ import {
   FOREIGN_TERMINAL,
   NESTED_AGENT_MARKERS,
   NETWORK_ENVIRONMENT,
-  RAW_TRANSPORT,
+  SPOKEN_TRANSPORT,
   USUAL_PLACES,
   type ProviderManifest,
 } from '../manifest.ts';
@@ -32,7 +32,7 @@ export const qwen: ProviderManifest = {
       resume: { arguments: ['--resume', '{id}'], at: 'front' },
       prompt: ['--prompt-interactive={prompt}'],
     },
-    pipe: RAW_TRANSPORT,
+    pipe: SPOKEN_TRANSPORT,
   },
   options: {
     model: { kind: 'value', arguments: ['--model={value}'], values: null, saidBy: ['-m', '--model'] },
@@ -127,4 +127,6 @@ export const qwen: ProviderManifest = {
   },
   interruptKeys: '\x1b',
   screen: QWEN_SCREEN,
+  // 0.15.10.
+  structured: { protocol: 'acp', arguments: ['--acp'], resumedBy: 'driver' },
 };

@@ -1,0 +1,94 @@
+// The rows of conversations: what it takes to go on with one in another start of the node. What a driver knows, up to which byte
+// of the output it knows it, and what it has written and the program may not have got.
+import * as z from 'zod';
+import {
+  AgentProtocolId,
+  InteractionPolicy,
+  SessionId,
+  type InteractionPolicy as Policy,
+} from '@roost/protocol';
+import type { Sql } from '../store/sql.ts';
+
+const Row = z.object({
+  session_id: SessionId,
+  protocol: AgentProtocolId,
+  /** The provider's own session that is gone on with. */
+  resume: z.string().nullable(),
+  /** JSON. */
+  policy: z.string().nullable(),
+  /** The driver's state as JSON; null before it has opened. */
+  state: z.string().nullable(),
+  /** Standard output was taken up to here. */
+  output_end: z.int().nonnegative(),
+  timeline_end: z.int().nonnegative(),
+  /** Bytes of standard input in front of the outbox. */
+  input_end: z.int().nonnegative(),
+  /** Lines for standard input that the program may not have got, as JSON. */
+  outbox: z.string(),
+});
+export type ConversationRow = z.infer<typeof Row>;
+
+export function findConversation(sql: Sql, sessionId: string): ConversationRow | null {
+  const row = sql.get('SELECT * FROM conversations WHERE session_id = ?', sessionId);
+  return row === undefined ? null : Row.parse(row);
+}
+
+export function insertConversation(
+  sql: Sql,
+  conversation: Pick<ConversationRow, 'session_id' | 'protocol' | 'resume'> & { policy: Policy | null },
+): void {
+  const { session_id, protocol, resume, policy } = conversation;
+  sql.run(
+    'INSERT INTO conversations (session_id, protocol, resume, policy) VALUES (?, ?, ?, ?)',
+    session_id,
+    protocol,
+    resume,
+    policy === null ? null : JSON.stringify(policy),
+  );
+}
+
+export function changeConversation(
+  sql: Sql,
+  sessionId: string,
+  change: Pick<ConversationRow, 'state' | 'output_end' | 'timeline_end' | 'input_end' | 'outbox'>,
+): void {
+  sql.run(
+    `UPDATE conversations SET state = ?, output_end = ?, timeline_end = ?, input_end = ?, outbox = ?
+      WHERE session_id = ?`,
+    change.state,
+    change.output_end,
+    change.timeline_end,
+    change.input_end,
+    change.outbox,
+    sessionId,
+  );
+}
+
+/** With its prompts and what it asked. */
+export function deleteConversation(sql: Sql, sessionId: string): void {
+  for (const table of ['conversations', 'conversation_prompts', 'interactions'] as const)
+    sql.run(`DELETE FROM ${table} WHERE session_id = ?`, sessionId);
+}
+
+export function policyOf({ policy }: Pick<ConversationRow, 'policy'>): Policy {
+  return InteractionPolicy.parse(policy === null ? {} : JSON.parse(policy));
+}
+
+const Prompt = z.object({ id: z.int(), text: z.string() });
+export type WaitingPrompt = z.infer<typeof Prompt>;
+
+/** Prompts that the agent has not been given, the first one first. */
+export function waitingPrompts(sql: Sql, sessionId: string): WaitingPrompt[] {
+  return sql
+    .all('SELECT id, text FROM conversation_prompts WHERE session_id = ? ORDER BY id', sessionId)
+    .map((row) => Prompt.parse(row));
+}
+
+/** Its id. */
+export function insertPrompt(sql: Sql, sessionId: string, text: string): number {
+  return sql.run('INSERT INTO conversation_prompts (session_id, text) VALUES (?, ?)', sessionId, text).lastId;
+}
+
+export function deletePrompt(sql: Sql, id: number): void {
+  sql.run('DELETE FROM conversation_prompts WHERE id = ?', id);
+}

@@ -1,0 +1,195 @@
+// All agents of this node that are spoken with: each is hosted from the moment its process runs until its end is stored, and again after
+// a restart of the node. What they tell about what they do, and who they are, goes on from here.
+import { join } from 'node:path';
+import {
+  CAPABILITIES,
+  FailureError,
+  Projection,
+  ProviderSession,
+  type Capability,
+  type Session,
+  type SessionId,
+} from '@roost/protocol';
+import type { ChildExit, ChildState } from '@roost/keeper/wire';
+import type { Activities } from '../activity/activity.ts';
+import type { KeeperLink } from '../keepers/keeper-link.ts';
+import type { KeeperPool } from '../keepers/keeper-pool.ts';
+import type { Log } from '../log.ts';
+import { reportIdentity } from '../records/report-identity.ts';
+import type { PipeOutput } from '../sessions/pipe-output.ts';
+import { findSession, isLive, type SessionRow } from '../sessions/session-table.ts';
+import type { Store } from '../store/store.ts';
+import { findConversation } from './conversation-table.ts';
+import { Conversation, type ToldEvent } from './conversation.ts';
+import { Timeline, type TimelinePage } from './timeline.ts';
+
+interface ConversationsOptions {
+  readonly store: Store;
+  readonly keepers: Pick<KeeperPool, 'get'>;
+  readonly output: PipeOutput;
+  /** Directory of the sessions' own directories. */
+  readonly sessionsDirectory: string;
+  readonly activities: Pick<Activities, 'heard' | 'ready'>;
+  readonly log: Log;
+}
+
+/** What the node itself finds out is held back from nobody. */
+const EVERYTHING = { projection: new Projection(Object.keys(CAPABILITIES) as Capability[]) };
+
+interface Hosted {
+  readonly conversation: Conversation;
+  readonly timeline: Timeline;
+}
+
+export class Conversations {
+  readonly #options: ConversationsOptions;
+  readonly #hosted = new Map<SessionId, Hosted>();
+  readonly #stopListening: () => void;
+
+  constructor(options: ConversationsOptions) {
+    const { store } = options;
+    this.#options = options;
+    this.#stopListening = store.onEvent(({ body }) => {
+      if (body.kind === 'session-removed') this.#leave(body.sessionId);
+      if (body.kind !== 'session-changed') return;
+      const { session } = body;
+      if (session.status === 'running') this.#begin(session);
+      else if (session.status === 'lost') void this.#end(session.id, 'the keeper of the agent died');
+    });
+  }
+
+  /** A keeper can be asked (again). */
+  connected(link: KeeperLink): void {
+    for (const child of link.children.values()) {
+      const row = findSession(this.#options.store.sql, child.sessionId);
+      if (row === null || !isSpoken(row) || !isLive(row)) continue;
+      this.#begin(row);
+      this.#hosted.get(row.id)?.conversation.connected(child);
+    }
+  }
+
+  /** The process of a session has ended, and its output is kept. Resolves when everything that follows from that is stored. */
+  async ended({ sessionId, exit }: ChildState): Promise<void> {
+    const row = findSession(this.#options.store.sql, sessionId);
+    if (row === null || !isSpoken(row)) return;
+    // It may have ended before it was known to run.
+    this.#begin(row);
+    await this.#end(row.id, exit === null ? null : faultOf(exit, row));
+  }
+
+  /** null: it is not spoken with, now. */
+  get(sessionId: SessionId): Conversation | null {
+    return this.#hosted.get(sessionId)?.conversation ?? null;
+  }
+
+  /** @throws FailureError: keeper-unavailable, session-not-running, unsupported-transport. */
+  require(row: SessionRow): Conversation {
+    const { id: sessionId } = row;
+    if (!isSpoken(row)) throw new FailureError('unsupported-transport', { sessionId });
+    if (!isLive(row)) throw new FailureError('session-not-running', { sessionId, status: row.status });
+    const conversation = this.get(sessionId);
+    if (conversation === null) throw new FailureError('keeper-unavailable', { sessionId });
+    return conversation;
+  }
+
+  /** Of a session that is or was spoken with; waits for more while it lives. */
+  async readTimeline(
+    row: SessionRow,
+    { from, maxBytes, waitMs }: { from: number; maxBytes: number; waitMs: number },
+    signal: AbortSignal,
+  ): Promise<TimelinePage & { ended: boolean }> {
+    const { store } = this.#options;
+    const deadline = performance.now() + waitMs;
+    for (;;) {
+      const hosted = this.#hosted.get(row.id);
+      const now = findSession(store.sql, row.id);
+      const mayGrow = hosted !== undefined || (now !== null && isLive(now));
+      const timeline = hosted?.timeline ?? this.#timelineOf(row.id);
+      const page = timeline.read(from, maxBytes);
+      const left = deadline - performance.now();
+      if (page.entries.length > 0 || !mayGrow || left <= 0 || signal.aborted)
+        return { ...page, ended: !mayGrow && page.next >= timeline.end };
+      // One that is not hosted now is looked at again soon.
+      await timeline.waitForMore(hosted === undefined ? Math.min(left, LOOK_AGAIN_MS) : left, signal);
+    }
+  }
+
+  close(): void {
+    this.#stopListening();
+    for (const { conversation } of this.#hosted.values()) conversation.close();
+    this.#hosted.clear();
+  }
+
+  #begin({ id }: Pick<Session, 'id'>): void {
+    const { store, keepers, output, activities, log } = this.#options;
+    if (this.#hosted.has(id)) return;
+    const row = findConversation(store.sql, id);
+    const session = findSession(store.sql, id);
+    if (row === null || session === null) return;
+    const timeline = this.#timelineOf(id);
+    try {
+      const conversation = new Conversation(row, {
+        store,
+        output,
+        timeline,
+        link: () => keepers.get(findSession(store.sql, id)?.keeper_id ?? null),
+        directory: session.directory,
+        told: (events) => this.#told(id, events),
+        ready: () => activities.ready(id),
+        log,
+        now: Date.now,
+      });
+      this.#hosted.set(id, { conversation, timeline });
+      conversation.begin();
+    } catch (error) {
+      log.error({ sessionId: id, err: error }, 'an agent cannot be spoken with');
+    }
+  }
+
+  #timelineOf(sessionId: SessionId): Timeline {
+    return new Timeline(join(this.#options.sessionsDirectory, sessionId));
+  }
+
+  async #end(sessionId: SessionId, fault: string | null): Promise<void> {
+    const hosted = this.#hosted.get(sessionId);
+    if (hosted === undefined) return;
+    await hosted.conversation.finish(fault);
+    this.#hosted.delete(sessionId);
+  }
+
+  #leave(sessionId: SessionId): void {
+    this.#hosted.get(sessionId)?.conversation.close();
+    this.#hosted.delete(sessionId);
+  }
+
+  #told(sessionId: SessionId, events: readonly ToldEvent[]): void {
+    const { activities } = this.#options;
+    for (const { event, isTurnOpen } of events) {
+      if (event.kind === 'session-started' || event.kind === 'identity')
+        this.#identify(sessionId, event.providerSessionId);
+      // What a sub-agent does after the turn is over is not the work of the turn.
+      if (isTurnOpen || ENDS_A_TURN.has(event.kind)) activities.heard(sessionId, 'stream', event);
+    }
+  }
+
+  #identify(sessionId: SessionId, id: string | null): void {
+    const identity = ProviderSession.safeParse({ key: 'session-id', id });
+    if (!identity.success) return;
+    try {
+      reportIdentity(this.#options.store, EVERYTHING, sessionId, identity.data);
+    } catch (error) {
+      this.#options.log.debug({ sessionId, err: error }, 'the own session of an agent is not noted');
+    }
+  }
+}
+
+const isSpoken = ({ protocol }: SessionRow): boolean => protocol !== null;
+
+const LOOK_AGAIN_MS = 250;
+const ENDS_A_TURN: ReadonlySet<string> = new Set(['turn-finished', 'quota']);
+
+function faultOf({ exitCode, exitSignal }: ChildExit, row: SessionRow): string | null {
+  if (row.stop_requested === 1) return 'the session was stopped';
+  if (exitSignal !== null) return `the agent was ended by ${exitSignal}`;
+  return exitCode === 0 ? null : `the agent ended with exit code ${exitCode ?? 'unknown'}`;
+}

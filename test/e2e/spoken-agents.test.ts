@@ -1,0 +1,211 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import {
+  ensureRealCli,
+  HOMES,
+  RegistryUnreachable,
+  startMockModelServer,
+  trustFolder,
+  type MockModelServer,
+  type MockReply,
+  type RecordedRequest,
+  type TerminalCliName,
+  type ToolCall,
+} from '@roost/lab';
+import type { NodeConnection } from '@roost/client';
+import { addressOf, type Session } from '@roost/protocol';
+import { afterEach, beforeEach, describe, expect, it, type TestContext } from 'vitest';
+import { connectTo } from '../support/node-client.ts';
+import { RoostHome } from '../support/roost-home.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const STORY_MS = 600_000;
+const TURN: MockReply = { kind: 'text', text: 'counting slowly '.repeat(10), delayMs: 50 };
+/** Never ends by itself in time. */
+const ENDLESS: MockReply = { kind: 'text', text: 'counting slowly '.repeat(1_000), delayMs: 200 };
+
+interface Story {
+  readonly provider: TerminalCliName;
+  /** A tool call that needs a permission. */
+  readonly tool: (file: string) => ToolCall;
+}
+
+const STORIES: readonly Story[] = [
+  { provider: 'claude', tool: (file) => ({ name: 'Write', input: { file_path: file, content: 'written' } }) },
+  {
+    provider: 'codex',
+    tool: (file) => ({
+      name: 'exec_command',
+      input: { cmd: `touch ${file}`, sandbox_permissions: 'require_escalated', justification: 'to try it' },
+    }),
+  },
+  {
+    provider: 'gemini',
+    tool: (file) => ({
+      name: 'run_shell_command',
+      input: { command: `touch ${file}`, description: 'makes a file' },
+    }),
+  },
+  {
+    provider: 'opencode',
+    tool: (file) => ({ name: 'bash', input: { command: `touch ${file}`, description: 'makes a file' } }),
+  },
+  {
+    provider: 'qwen',
+    tool: (file) => ({
+      name: 'run_shell_command',
+      input: { command: `touch ${file}`, description: 'makes a file', is_background: false },
+    }),
+  },
+];
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+
+let roost: RoostHome;
+let server: MockModelServer;
+let requests: RecordedRequest[];
+let node: NodeConnection | null;
+beforeEach(async () => {
+  roost = new RoostHome();
+  requests = [];
+  node = null;
+  server = await startMockModelServer({ reply });
+});
+afterEach(async () => {
+  node?.close();
+  await roost[Symbol.asyncDispose]();
+  await server.close();
+});
+
+let call: ToolCall;
+/** What the model says to the prompts of the story; what the CLIs ask beside them carries no tools. */
+function reply(request: RecordedRequest): MockReply {
+  const { body, prompt } = request;
+  requests.push(request);
+  if (!isRecord(body) || !Array.isArray(body.tools) || body.tools.length === 0)
+    return { kind: 'text', text: 'aside' };
+  if (prompt.includes('go on for ever')) return ENDLESS;
+  return prompt.includes('make the file') && !endsWithToolResult(body)
+    ? { kind: 'tools', calls: [call] }
+    : TURN;
+}
+
+function endsWithToolResult({ messages, input, contents }: Record<string, unknown>): boolean {
+  const list: unknown = messages ?? input ?? contents;
+  if (!Array.isArray(list)) return false;
+  const last = JSON.stringify(list.at(-1));
+  return /"(?:tool_result|function_call_output|functionResponse)"|"role":"tool"/.test(last);
+}
+
+async function install(name: TerminalCliName, context: TestContext): Promise<void> {
+  try {
+    const { file } = await ensureRealCli(name);
+    roost.environment.PATH = `${dirname(file)}:${dirname(process.execPath)}:${roost.environment.PATH ?? ''}`;
+  } catch (error) {
+    if (!(error instanceof RegistryUnreachable)) throw error;
+    context.skip(`${name} could not be installed: ${error.message}`);
+  }
+}
+
+const shown = ({ status, activity }: Session): string => {
+  if (status !== 'running') return status;
+  const state = activity?.state ?? status;
+  const reason = activity?.reason ?? null;
+  return reason === null ? state : `${state} ${reason}`;
+};
+
+async function connected(): Promise<NodeConnection> {
+  node ??= await connectTo(roost);
+  return node;
+}
+
+/** What the sessions were said to do, from the first start on, as the journal has it. */
+async function history(): Promise<string[]> {
+  const { events } = await (await connected()).request('events.read', {});
+  const said = events.flatMap(({ body }) => (body.kind === 'session-changed' ? [shown(body.session)] : []));
+  return said.filter((state, index) => state !== 'running' && state !== said[index - 1]);
+}
+
+const becomes = (wanted: string) =>
+  waitFor(`the agent to be ${wanted}`, async () => (await history()).at(-1) === wanted, {
+    timeoutMs: 60_000,
+    everyMs: 100,
+    state: async () => ({
+      history: await history(),
+      timeline: (await roost.ok(['timeline', 'agent'])).slice(-2_000),
+      stderr: (await roost.ok(['logs', '--stderr', 'agent'])).slice(-1_000),
+    }),
+  });
+
+async function killNode(): Promise<void> {
+  const { pid } = await (await connected()).request('node.status', {});
+  process.kill(pid, 'SIGKILL');
+  node?.close();
+  node = null;
+  await roost.ok(['up']);
+}
+
+describe('a real agent that is spoken with', () => {
+  it.for(STORIES)(
+    '$provider: asked, refused, allowed by another client, interrupted, through a crash of the node, and run on',
+    { timeout: STORY_MS },
+    async ({ provider, tool }, context) => {
+      await install(provider, context);
+      execFileSync('git', ['init', '-q', roost.work]);
+      const home = join(roost.root, 'agent-home');
+      mkdirSync(home);
+      const environment = await HOMES[provider]({ home, baseUrl: server.url });
+      if (provider === 'gemini') await trustFolder(home, roost.work);
+      const flags = Object.entries(environment).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
+      const made = join(roost.work, 'made-by-agent');
+      call = tool(made);
+      await roost.ok(['run', '--pipe', '--name', 'agent', ...flags, provider]);
+      await becomes('ready');
+
+      expect(await roost.ok(['ask', 'agent', 'count'])).toContain('counting slowly');
+      await becomes('done');
+
+      const address = addressOf(await roost.session('agent'));
+      const prompt = async (text: string) =>
+        (await connected()).request('session.prompt', { ...address, text, until: 'written' });
+      await prompt('make the file');
+      await becomes('blocked approval');
+      expect(await roost.ok(['answer'])).toContain('made-by-agent');
+      await roost.ok(['answer', 'agent', '--refuse']);
+      await waitFor('the turn to end', async () => !['blocked approval', 'working'].includes((await history()).at(-1) ?? ''));
+      expect(existsSync(made)).toBe(false);
+
+      await prompt('make the file');
+      await becomes('blocked approval');
+      await killNode();
+      expect((await history()).at(-1)).toBe('blocked approval');
+      await roost.ok(['answer', 'agent', '--allow']);
+      await becomes('done');
+      expect(existsSync(made)).toBe(true);
+      expect((await roost.roost(['answer', 'agent', '--allow'])).code).not.toBe(0);
+
+      await prompt('go on for ever');
+      await becomes('working');
+      await roost.ok(['interrupt', 'agent']);
+      await becomes('idle');
+
+      await prompt('go on for ever');
+      await becomes('working');
+      await killNode();
+      expect((await history()).at(-1)).toBe('working');
+      await roost.ok(['interrupt', 'agent']);
+      await becomes('idle');
+
+      const { pid } = await roost.session('agent');
+      process.kill(pid!, 'SIGKILL');
+      await becomes('exited');
+      const before = requests.length;
+      expect(await roost.ok(['ask', 'agent', 'count once more'])).toContain('counting slowly');
+      const told = JSON.stringify(requests.slice(before).map(({ body }) => body));
+      expect(told).toContain('make the file');
+      console.log(provider, await history());
+    },
+  );
+});
