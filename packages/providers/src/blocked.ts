@@ -13,7 +13,7 @@ export type QuotaEvent = Extract<AgentEvent, { kind: 'quota' }>;
 const SESSION = 'Session';
 
 /** The provider wants a person to sign in; `help` names the ways that it offers. */
-const LOGIN_REQUIRED = 'login-required';
+export const LOGIN_REQUIRED = 'login-required';
 
 /** Said when whoever refused gave no reason. */
 const BLOCK_REASONS: Readonly<Record<BlockAuthority, string>> = {

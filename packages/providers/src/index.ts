@@ -47,6 +47,7 @@ export type {
 } from './agent-driver.ts';
 export { DRIVER_LINE_BYTES_MAX } from './agent-driver.ts';
 export { AGENT_PROTOCOLS, findAgentProtocol } from './agent-protocols.ts';
+export { LOGIN_REQUIRED } from './blocked.ts';
 export { childEnvironment, type ChildEnvironmentPlan } from './child-environment.ts';
 export { findExecutable } from './executable.ts';
 export { genericProvider, type ProviderDefinition } from './generic/manifest.ts';

@@ -55,12 +55,13 @@ async function follow(context: CommandContext, session: Session, from: number, j
   for await (const entry of followTimeline(context, session, { from, follow: true, signal: stop.signal })) {
     const { event } = entry;
     hasBegun ||= event.kind === 'turn-started';
-    if (!hasBegun) continue;
+    if (!hasBegun && event.kind !== 'blocked' && event.kind !== 'session-ended') continue;
     // Its words are those that were just typed.
     if (json) stdout.write(`${JSON.stringify(entry)}\n`);
     else if (event.kind !== 'turn-started') stdout.write(text.add(event));
     if (event.kind === 'interaction-requested' && !json)
       context.note(`roost answer ${event.requestId} --allow   or --refuse`);
+    if (event.kind === 'session-ended') break;
     if (event.kind === 'turn-finished') {
       stdout.write(text.end());
       if (!isGood(event)) context.exitCode = 1;

@@ -51,11 +51,11 @@ export async function codexHome({ home, baseUrl }: HomeOptions): Promise<Record<
     'name = "mock"',
     `base_url = ${JSON.stringify(`${baseUrl}/v1`)}`,
     'wire_api = "responses"',
-    'env_key = "MOCK_API_KEY"',
+    'env_key = "OPENAI_MOCK_KEY"',
     '',
   ];
   await writeNew(join(codex, 'config.toml'), config.join('\n'));
-  return { HOME: home, CODEX_HOME: codex, MOCK_API_KEY: 'mock-key' };
+  return { HOME: home, CODEX_HOME: codex, OPENAI_MOCK_KEY: 'mock-key' };
 }
 
 /**

@@ -78,8 +78,8 @@ export interface ConversationOptions {
   readonly link: () => KeeperLink | null;
   /** Where the agent works. */
   readonly directory: string;
-  /** What came of the last output, in order, after it was stored. */
-  readonly told: (events: readonly ToldEvent[]) => void;
+  /** What came of the last output, in order, after it was stored; `hasEnded`: so has the process. */
+  readonly told: (events: readonly ToldEvent[], hasEnded: boolean) => void;
   /** It takes its first prompt. */
   readonly ready: () => void;
   readonly log: Log;
@@ -128,6 +128,10 @@ export class Conversation {
   #lastSent: Promise<void> = Promise.resolve();
   #isReceiving = false;
   #wasReady: boolean;
+  /** The agent has said that it is over; its process may go on. */
+  #isOver = false;
+  #isClosing = false;
+  /** All of its output was taken. */
   #ended = false;
   #isClosed = false;
 
@@ -228,6 +232,7 @@ export class Conversation {
 
   /** The process has ended and all of its output is kept: takes the rest of it, and settles what is open. May be asked again. */
   async finish(fault: string | null): Promise<void> {
+    this.#isClosing = true;
     this.#abort.abort();
     await this.#reading;
     if (!this.#ended) {
@@ -247,8 +252,6 @@ export class Conversation {
     }
     await this.#stored();
     this.close();
-    const gone = new FailureError('session-not-running', { sessionId: this.sessionId });
-    for (const job of [...this.#jobs, ...(this.#turnJob === null ? [] : [this.#turnJob])]) job.fail(gone);
   }
 
   /** The node stops; the agent goes on. */
@@ -313,6 +316,7 @@ export class Conversation {
   #emit(event: AgentEvent): void {
     addEvent(this.#events, event);
     if (MOMENTOUS.has(event.kind)) this.#mustStore = true;
+    if (event.kind === 'session-ended') this.#isOver = true;
     if (this.#isReceiving && event.kind !== 'notice') this.#turnJob?.advance('accepted');
     this.#told.push({ event, isTurnOpen: this.#driverIsIn() });
   }
@@ -323,8 +327,11 @@ export class Conversation {
   }
 
   #requireOpen(): void {
-    if (this.#ended || this.#abort.signal.aborted)
-      throw new FailureError('session-not-running', { sessionId: this.sessionId });
+    if (this.#isOver || this.#abort.signal.aborted) throw this.#gone();
+  }
+
+  #gone(): FailureError {
+    return new FailureError('session-not-running', { sessionId: this.sessionId });
   }
 
   /** Resolves when the keeper has what was written. @throws FailureError: keeper-unavailable: it gets it later. */
@@ -498,11 +505,12 @@ export class Conversation {
       this.#turnJob.advance('answered');
       this.#turnJob = null;
     }
+    if (this.#isOver) for (const job of this.#jobs.splice(0)) job.fail(this.#gone());
     if (!this.#wasReady && this.#driver.takesPrompt) {
       this.#wasReady = true;
       ready();
     }
-    if (events.length > 0) told(events);
+    if (events.length > 0) told(events, this.#isClosing);
   }
 
   /** What nobody answers in time is refused. */

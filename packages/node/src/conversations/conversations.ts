@@ -6,6 +6,7 @@ import {
   FailureError,
   Projection,
   ProviderSession,
+  type AgentEvent,
   type Capability,
   type Session,
   type SessionId,
@@ -134,7 +135,7 @@ export class Conversations {
         timeline,
         link: () => keepers.get(findSession(store.sql, id)?.keeper_id ?? null),
         directory: session.directory,
-        told: (events) => this.#told(id, events),
+        told: (events, hasEnded) => this.#told(id, events, hasEnded),
         ready: () => activities.ready(id),
         log,
         now: Date.now,
@@ -162,13 +163,19 @@ export class Conversations {
     this.#hosted.delete(sessionId);
   }
 
-  #told(sessionId: SessionId, events: readonly ToldEvent[]): void {
+  #told(sessionId: SessionId, events: readonly ToldEvent[], hasEnded: boolean): void {
     const { activities } = this.#options;
+    const isRefused = events.some(({ event }) => event.kind === 'blocked');
     for (const { event, isTurnOpen } of events) {
       if (event.kind === 'session-started' || event.kind === 'identity')
         this.#identify(sessionId, event.providerSessionId);
       // What a sub-agent does after the turn is over is not the work of the turn.
-      if (isTurnOpen || ENDS_A_TURN.has(event.kind)) activities.heard(sessionId, 'stream', event);
+      // The end of the process says all.
+      if (hasEnded) continue;
+      if (isTurnOpen || COUNTS_ALWAYS.has(event.kind)) {
+        // Why it is over was told more exactly.
+        if (event.kind !== 'session-ended' || !isRefused) activities.heard(sessionId, 'stream', event);
+      }
     }
   }
 
@@ -186,7 +193,12 @@ export class Conversations {
 const isSpoken = ({ protocol }: SessionRow): boolean => protocol !== null;
 
 const LOOK_AGAIN_MS = 250;
-const ENDS_A_TURN: ReadonlySet<string> = new Set(['turn-finished', 'quota']);
+const COUNTS_ALWAYS: ReadonlySet<AgentEvent['kind']> = new Set([
+  'turn-finished',
+  'quota',
+  'blocked',
+  'session-ended',
+]);
 
 function faultOf({ exitCode, exitSignal }: ChildExit, row: SessionRow): string | null {
   if (row.stop_requested === 1) return 'the session was stopped';

@@ -122,6 +122,20 @@ describe('a session', () => {
     expect(agent.takeWritten().at(-1)).toMatchObject({ method });
   });
 
+  test('is loaded where the agent says that it can resume, and has no such method', () => {
+    const agent = new DriverForTest(acp);
+    agent.driver.open({ directory: '/work', resume: SESSION });
+    agent.receive(initialized({ sessionCapabilities: { resume: {} }, loadSession: true }));
+    agent.takeWritten();
+    agent.crash();
+    agent.receive(failure(2, -32601, '"Method not found": session/resume'));
+    expect(agent.takeWritten()).toMatchObject([
+      { id: 3, method: 'session/load', params: { sessionId: SESSION, cwd: '/work', mcpServers: [] } },
+    ]);
+    agent.receive(reply(3, null));
+    expect(agent.takeEvents()).toMatchObject([{ kind: 'session-started', providerSessionId: SESSION }]);
+  });
+
   test.each([
     ['the agent cannot go on with an earlier session', [initialized()]],
     ['Session not found', [initialized({ loadSession: true }), failure(2, -32602, 'Session not found')]],

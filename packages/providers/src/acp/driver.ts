@@ -3,7 +3,6 @@
  * nor terminals, so what it asks of them is refused. Seen with gemini 0.61.0, qwen 0.15.10, opencode 1.18.33, claude-code-acp 0.16.2 and
  * codex-acp 0.16.0.
  */
-import type { InteractionOptionKind } from '@roost/protocol';
 import * as z from 'zod';
 import {
   DRIVER_CLIENT,
@@ -14,14 +13,7 @@ import {
   type InteractionAnswer,
 } from '../agent-driver.ts';
 import { boundText, byteLength } from '../agent-text.ts';
-import {
-  blockedHostRequest,
-  blockedToolCall,
-  blockedTurn,
-  isQuota,
-  loginRequired,
-  type ProviderFault,
-} from '../blocked.ts';
+import { blockedHostRequest, blockedToolCall, blockedTurn, isQuota, loginRequired } from '../blocked.ts';
 import { Conversation, conversationState } from '../conversation.ts';
 import { isObject, read } from '../json-object.ts';
 import {
@@ -35,6 +27,7 @@ import {
 } from '../json-rpc.ts';
 import { MODE, MODEL, Offer, Offers } from './offers.ts';
 import * as message from './session-messages.ts';
+import { faultOf, OPTION_KINDS, outputText, permissionDetail, planStatus } from './in-our-words.ts';
 import { tellUsage } from './usage.ts';
 
 const PROTOCOL_VERSION = 1;
@@ -46,7 +39,12 @@ const Purpose = z.discriminatedUnion('method', [
   z.object({ method: z.literal('initialize'), directory: z.string(), resume: z.string().nullable() }),
   z.object({ method: z.literal('session/new') }),
   z.object({ method: z.literal('session/load'), sessionId: z.string() }),
-  z.object({ method: z.literal('session/resume'), sessionId: z.string() }),
+  z.object({
+    method: z.literal('session/resume'),
+    sessionId: z.string(),
+    /** Where it works, when loading is tried if there is no such method. */
+    loadsIn: z.string().nullable(),
+  }),
   z.object({ method: z.literal('session/prompt') }),
   z.object({ method: z.literal('session/set_mode'), id: z.string() }),
   z.object({ method: z.literal('session/set_model'), id: z.string() }),
@@ -259,20 +257,25 @@ class AcpDriver implements AgentDriver {
     }
     this.#version = data.agentInfo?.version?.slice(0, 128) ?? null;
     this.#logins = data.authMethods.slice(0, 8).map(({ id, name }) => boundText(name ?? id, 128));
-    const session = { cwd: directory, mcpServers: [] };
     const abilities = data.agentCapabilities;
-    if (resume === null) this.#calls.request({ method: 'session/new' }, session);
+    const loads = abilities?.loadSession === true;
+    if (resume === null) this.#calls.request({ method: 'session/new' }, sessionIn(directory));
     // Without telling again what was said, where it can.
     else if (isObject(abilities?.sessionCapabilities?.resume)) {
-      this.#openEarlier('session/resume', resume, session);
-    } else if (abilities?.loadSession === true) this.#openEarlier('session/load', resume, session);
+      const loadsIn = loads ? directory : null;
+      this.#openEarlier({ method: 'session/resume', sessionId: resume, loadsIn }, directory);
+    } else if (loads) this.#openEarlier({ method: 'session/load', sessionId: resume }, directory);
     else this.#talk.ended('the agent cannot go on with an earlier session');
   }
 
-  #openEarlier(method: 'session/load' | 'session/resume', sessionId: string, session: object): void {
+  #openEarlier(
+    purpose: Extract<Purpose, { method: 'session/load' | 'session/resume' }>,
+    directory: string,
+  ): void {
+    const { sessionId } = purpose;
     this.#isLoading = true;
     this.#sessionId = sessionId;
-    this.#calls.request({ method, sessionId }, { sessionId, ...session });
+    this.#calls.request(purpose, { sessionId, ...sessionIn(directory) });
   }
 
   #onSession(result: unknown, resumed: string | null): void {
@@ -330,9 +333,16 @@ class AcpDriver implements AgentDriver {
       case 'initialize':
       case 'session/new':
       case 'session/load':
-      case 'session/resume':
         this.#talk.ended(fault.message);
         return;
+      case 'session/resume': {
+        const { sessionId, loadsIn } = purpose;
+        // Qwen Code 0.15.10 says that it can, and has no such method.
+        if (error.code === METHOD_NOT_FOUND && loadsIn !== null)
+          this.#openEarlier({ method: 'session/load', sessionId }, loadsIn);
+        else this.#talk.ended(fault.message);
+        return;
+      }
       case 'session/prompt':
         if (this.#isCancelling) this.#endTurn('interrupted', { stopReason: fault.code });
         else if (!needsLogin && isQuota(fault)) {
@@ -473,35 +483,4 @@ class AcpDriver implements AgentDriver {
 
 const CANCELLED = { outcome: { outcome: 'cancelled' } };
 
-const OPTION_KINDS: Readonly<Record<string, InteractionOptionKind | undefined>> = {
-  allow_once: 'allow-once',
-  allow_always: 'allow-always',
-  reject_once: 'reject-once',
-  reject_always: 'reject-always',
-};
-
-/** Its own code is a number; where the data names the vendor's, that says more. */
-function faultOf({ code, message: text, data }: RpcError): ProviderFault {
-  const named = isObject(data) ? [data.codexErrorInfo, data.code, data.errorKind, data.type] : [];
-  const vendor = named.find((one) => typeof one === 'string');
-  const detail = isObject(data) ? [data.message, data.details].find((one) => typeof one === 'string') : data;
-  const told = typeof detail === 'string' && detail !== '' && detail !== text ? `${text}: ${detail}` : text;
-  return {
-    code: typeof vendor === 'string' ? boundText(vendor, 128) : String(code),
-    message: boundText(told === '' ? `error ${code}` : told, 4_096),
-  };
-}
-
-function permissionDetail({ content, rawInput }: message.ToolCall): string {
-  if (isObject(rawInput) && typeof rawInput.command === 'string') return rawInput.command;
-  if (content !== null && content.length > 0) return content.join('\n');
-  return rawInput === undefined ? '' : JSON.stringify(rawInput, null, 2);
-}
-
-const outputText = (value: unknown): string =>
-  typeof value === 'string' ? value : JSON.stringify(value ?? '');
-
-function planStatus(status: string | null): 'pending' | 'in-progress' | 'completed' {
-  if (status === 'completed') return 'completed';
-  return status === 'in_progress' ? 'in-progress' : 'pending';
-}
+const sessionIn = (directory: string) => ({ cwd: directory, mcpServers: [] });
