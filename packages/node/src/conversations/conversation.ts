@@ -78,8 +78,11 @@ export interface ConversationOptions {
   readonly link: () => KeeperLink | null;
   /** Where the agent works. */
   readonly directory: string;
-  /** What came of the last output, in order, after it was stored; `hasEnded`: so has the process. */
-  readonly told: (events: readonly ToldEvent[], hasEnded: boolean) => void;
+  /** What came of the last output, in order, after it was stored. `hasEnded`: the process has. */
+  readonly told: (
+    events: readonly ToldEvent[],
+    now: { readonly isAsking: boolean; readonly hasEnded: boolean },
+  ) => void;
   /** It takes its first prompt. */
   readonly ready: () => void;
   readonly log: Log;
@@ -510,7 +513,7 @@ export class Conversation {
       this.#wasReady = true;
       ready();
     }
-    if (events.length > 0) told(events, this.#isClosing);
+    if (events.length > 0) told(events, { isAsking: this.#asked.size > 0, hasEnded: this.#isClosing });
   }
 
   /** What nobody answers in time is refused. */

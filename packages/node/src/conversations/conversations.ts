@@ -135,7 +135,7 @@ export class Conversations {
         timeline,
         link: () => keepers.get(findSession(store.sql, id)?.keeper_id ?? null),
         directory: session.directory,
-        told: (events, hasEnded) => this.#told(id, events, hasEnded),
+        told: (events, now) => this.#told(id, events, now),
         ready: () => activities.ready(id),
         log,
         now: Date.now,
@@ -163,19 +163,24 @@ export class Conversations {
     this.#hosted.delete(sessionId);
   }
 
-  #told(sessionId: SessionId, events: readonly ToldEvent[], hasEnded: boolean): void {
+  #told(
+    sessionId: SessionId,
+    events: readonly ToldEvent[],
+    { isAsking, hasEnded }: { readonly isAsking: boolean; readonly hasEnded: boolean },
+  ): void {
     const { activities } = this.#options;
     const isRefused = events.some(({ event }) => event.kind === 'blocked');
     for (const { event, isTurnOpen } of events) {
-      if (event.kind === 'session-started' || event.kind === 'identity')
+      const { kind } = event;
+      if (kind === 'session-started' || kind === 'identity')
         this.#identify(sessionId, event.providerSessionId);
-      // What a sub-agent does after the turn is over is not the work of the turn.
       // The end of the process says all.
       if (hasEnded) continue;
-      if (isTurnOpen || COUNTS_ALWAYS.has(event.kind)) {
-        // Why it is over was told more exactly.
-        if (event.kind !== 'session-ended' || !isRefused) activities.heard(sessionId, 'stream', event);
-      }
+      // Why it is over was told more exactly.
+      if (kind === 'session-ended' && isRefused) continue;
+      // While it waits for an answer, other tools of the turn go on: it waits nevertheless.
+      if (isAsking ? kind !== 'interaction-requested' : !isTurnOpen && !COUNTS_ALWAYS.has(kind)) continue;
+      activities.heard(sessionId, 'stream', event);
     }
   }
 
