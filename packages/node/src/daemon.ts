@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { AttentionCommand } from './activity/attention-command.ts';
 import { Activities } from './activity/activity.ts';
 import { Admission } from './control/admission.ts';
 import { Conversations } from './conversations/conversations.ts';
@@ -185,6 +186,13 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
   lifecycle.loseOrphans(keepers.ids);
   reconcileRecords(store, log);
   reports.begin();
+
+  const { command } = config.attention;
+  if (command !== null) {
+    const { environment } = options;
+    const attention = new AttentionCommand({ store, command, home: paths.home, environment, log });
+    undo.push(() => attention.close());
+  }
 
   const outcomes = new OutcomeWriter(store, log);
   undo.push(() => outcomes.close());

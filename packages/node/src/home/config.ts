@@ -32,6 +32,12 @@ const LoopbackAddress = z.string().transform((text, context) => {
 });
 
 export const Config = z.strictObject({
+  attention: z
+    .strictObject({
+      /** Program and arguments that are run when a session comes to need somebody; see `AttentionCommand`. null: none. */
+      command: z.array(z.string().max(4_096)).min(1).max(64).nullable().default(null),
+    })
+    .prefault({}),
   connections: z
     .strictObject({ max: z.int().min(1).max(CONNECTIONS_MAX).default(CONNECTIONS_DEFAULT) })
     .default({ max: CONNECTIONS_DEFAULT }),
