@@ -323,10 +323,13 @@ describe('the terminal lane', () => {
   }, 90_000);
 
   it('answers a terminal query once, with a client that answers too', async () => {
-    const ask =
-      'stty raw -echo; read x </dev/null; printf "\\033[c"; sleep 0.3; printf "\\r\\nasked\\r\\n"; dd bs=1 count=1 2>/dev/null | od -An -c; timeout 1 od -An -c; echo over';
+    // Everything that is typed, byte by byte, up to a `k`.
+    const bytes =
+      'while :; do c=$(dd bs=1 count=1 2>/dev/null | od -An -c); printf "%s " $c; [ $c = k ] && break; done';
+    const ask = `stty raw -echo; printf "\\033[c"; printf "\\r\\nasked\\r\\n"; ${bytes}; echo over`;
     const { sessionId } = await keeper.call('spawn', launch(ask));
     const client = await attach(sessionId);
+    await until('the query', async () => ((await screenOf(sessionId)).includes('asked') ? true : null));
     client.type('\x1b[?62;22c');
     client.type('k');
     await exitOf(sessionId);

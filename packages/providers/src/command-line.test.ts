@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { planArguments, type SessionChoice } from './command-line.ts';
-import { findProvider, planLaunch, PROVIDERS, runtimeCapabilities } from './index.ts';
+import { findProvider, planLaunch, PROVIDERS, runtimeCapabilities, type LaunchPlan } from './index.ts';
 
 const ID = '0b1c6f0e-5d0a-4c57-9a3d-1f2e3d4c5b6a';
 const none: SessionChoice = { kind: 'none' };
@@ -58,7 +58,8 @@ describe('a new session', () => {
     expect(plan('gemini', none, [], { prompt: '-do' })?.arguments).toEqual(['--prompt-interactive=-do']);
     expect(plan('opencode', none, [], { prompt: '{prompt}' })?.arguments).toEqual(['--prompt={prompt}']);
     expect(plan('shell', none, [], { prompt: 'do' })).toBeNull();
-    expect(plan('claude', none, [], { prompt: 'do', transport: 'pipe' })).toBeNull();
+    // What is said in a protocol is no argument.
+    expect(plan('claude', none, [], { prompt: 'do', transport: 'pipe' })?.arguments).toEqual([]);
   });
 });
 
@@ -102,7 +103,7 @@ describe('a resumed session', () => {
   test('is refused where the provider is not known to resume', () => {
     for (const [id, transport] of [
       ['shell', 'pty'],
-      ['codex', 'pipe'],
+      ['shell', 'pipe'],
     ] as const) {
       const outcome = planLaunch(findProvider(id)!, {
         environment: {},
@@ -115,6 +116,37 @@ describe('a resumed session', () => {
       expect(outcome).toMatchObject({ failure: { code: 'session-record-not-resumable' } });
     }
   });
+});
+
+test.each([
+  [
+    'claude',
+    assign,
+    ['-p', '--input-format', 'stream-json'],
+    { protocol: 'claude-stream-json', resume: null },
+  ],
+  [
+    'claude',
+    resume,
+    ['-p', '--input-format', 'stream-json'],
+    { protocol: 'claude-stream-json', resume: null },
+  ],
+  ['codex', assign, ['--no-daemon', 'app-server'], { protocol: 'codex-app-server', resume: null }],
+  ['codex', resume, ['--no-daemon', 'app-server'], { protocol: 'codex-app-server', resume: ID }],
+  ['gemini', resume, ['--acp'], { protocol: 'acp', resume: ID }],
+])('%s with the session %j is spoken with over pipes', (id, session, front, conversation) => {
+  const outcome = planLaunch(findProvider(id)!, {
+    environment: {},
+    which: (name) => name,
+    arguments: [],
+    transport: 'pipe',
+    session,
+    prompt: 'a secret',
+  });
+  const { plan: planned } = outcome as { plan: LaunchPlan };
+  expect(planned.argv.slice(1, 1 + front.length)).toEqual(front);
+  expect(planned.conversation).toEqual(conversation);
+  expect(JSON.stringify(planned)).not.toContain('a secret');
 });
 
 test.each([
@@ -133,27 +165,27 @@ test.each([
     'pty',
     ['raw-pty-lifecycle', 'structured-prompt', 'provider-session-identity', 'semantic-resume'],
   ],
-  ['claude', 'pipe', ['provider-session-identity', 'semantic-resume']],
+  ['claude', 'pipe', ['structured-prompt', 'provider-session-identity', 'semantic-resume']],
   [
     'codex',
     'pty',
     ['raw-pty-lifecycle', 'structured-prompt', 'provider-session-identity', 'semantic-resume'],
   ],
-  ['codex', 'pipe', []],
+  ['codex', 'pipe', ['structured-prompt', 'provider-session-identity', 'semantic-resume']],
   [
     'gemini',
     'pty',
     ['raw-pty-lifecycle', 'structured-prompt', 'provider-session-identity', 'semantic-resume'],
   ],
-  ['gemini', 'pipe', []],
+  ['gemini', 'pipe', ['structured-prompt', 'provider-session-identity', 'semantic-resume']],
   ['qwen', 'pty', ['raw-pty-lifecycle', 'structured-prompt', 'provider-session-identity', 'semantic-resume']],
-  ['qwen', 'pipe', []],
+  ['qwen', 'pipe', ['structured-prompt', 'provider-session-identity', 'semantic-resume']],
   [
     'opencode',
     'pty',
     ['raw-pty-lifecycle', 'structured-prompt', 'provider-session-identity', 'semantic-resume'],
   ],
-  ['opencode', 'pipe', []],
+  ['opencode', 'pipe', ['structured-prompt', 'provider-session-identity', 'semantic-resume']],
   ['kimi', 'pty', ['raw-pty-lifecycle']],
   ['grok', 'pty', ['raw-pty-lifecycle']],
   ['copilot', 'pty', ['raw-pty-lifecycle']],

@@ -66,6 +66,7 @@ test('an agent gets its own keys, not those of others, nor signs of nesting', ()
       HTTPS_PROXY: 'http://proxy',
     },
     providerSessionId: null,
+    conversation: null,
     reports: false,
   });
 });
@@ -149,6 +150,7 @@ test('a command runs as it is, with the reach of its person but nobody else’s 
       A: '1',
     },
     providerSessionId: null,
+    conversation: null,
     reports: false,
   });
   expect(planCommand({ command: ['nope'], environment, which: installed() })).toMatchObject({

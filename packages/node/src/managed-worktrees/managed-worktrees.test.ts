@@ -44,7 +44,7 @@ describe('a launch into a new worktree', () => {
     const told = events.flatMap(({ body }) =>
       body.kind === 'worktree-changed'
         ? [body.lease.state]
-        : body.kind.startsWith('workspace')
+        : body.kind === 'workspace-registered'
           ? [body.kind]
           : [],
     );

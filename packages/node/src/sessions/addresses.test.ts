@@ -17,6 +17,7 @@ const MORE: Partial<Record<OperationName, object>> = {
   'session.sendBytes': { base64: 'eA==' },
   'session.sendKey': { key: 'enter' },
   'session.resize': { size: { columns: 20, rows: 10 } },
+  'session.choose': { choice: 'model', id: 'x' },
   'session.reportIdentity': { providerSession: { key: 'session-id', id: 'abc' } },
 };
 

@@ -83,6 +83,7 @@ describe('a spawn spec', () => {
         environmentProfile: null,
         bundle: null,
         context: null,
+        interactions: null,
         provenance: {
           provider: 'profile',
           transport: 'profile',
