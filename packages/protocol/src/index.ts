@@ -9,6 +9,7 @@ export * from './frames.ts';
 export * from './gates.ts';
 export * from './git.ts';
 export * from './handshake.ts';
+export * from './history.ts';
 export * from './ids.ts';
 export * from './interaction.ts';
 export * from './managed-worktree.ts';
