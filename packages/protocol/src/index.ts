@@ -19,6 +19,7 @@ export * from './operations/conversation.ts';
 export * from './operations/events.ts';
 export * from './operations/file.ts';
 export * from './operations/git.ts';
+export * from './operations/history.ts';
 export * from './operations/host.ts';
 export * from './operations/index.ts';
 export * from './operations/managed-worktree.ts';

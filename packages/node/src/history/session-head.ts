@@ -1,0 +1,49 @@
+// The beginning and the end of a session's file, as whole lines, and what they say about the session.
+import { isUtf8 } from 'node:buffer';
+import { ProviderSession } from '@roost/protocol';
+import type { HistoryFiles, HistorySummary } from '@roost/providers';
+import type { OpenFile } from './below.ts';
+
+/** Bytes of a session that is shown at all: what is larger was not written by a conversation. */
+export const SESSION_FILE_BYTES_MAX = 1024 * 1024 * 1024;
+
+export type HeadFault = 'tooLarge' | 'unknownFormat';
+
+/** `companion`: text of the file that says more about all of them. @throws NotBelow. */
+export async function readSummary(
+  { headBytes, tailBytes, summarise }: HistoryFiles,
+  file: OpenFile,
+  path: readonly string[],
+  companion: string | null,
+): Promise<HistorySummary | 'not-a-session' | HeadFault> {
+  const { size } = file.state;
+  if (size > SESSION_FILE_BYTES_MAX) return 'tooLarge';
+  const head = wholeLines(await file.bytes(0, Math.min(size, headBytes)), size <= headBytes);
+  const from = Math.max(headBytes, size - tailBytes);
+  const tail = from < size ? linesAfterFirst(await file.bytes(from, size - from)) : '';
+  if (head === null || tail === null) return 'unknownFormat';
+  const summary = summarise({ path, head, tail, companion });
+  if (summary === null) return 'unknownFormat';
+  if (summary === 'not-a-session') return summary;
+  // What is no id could not be resumed.
+  return ProviderSession.shape.id.safeParse(summary.sessionId).success ? summary : 'unknownFormat';
+}
+
+/** Without a line of which the end is missing; null when it is no text. */
+function wholeLines(bytes: Buffer, isAll: boolean): string | null {
+  const end = isAll ? bytes.length : bytes.lastIndexOf(0x0a) + 1;
+  return textOf(bytes.subarray(0, end));
+}
+
+/** Without the line in whose middle it begins. */
+function linesAfterFirst(bytes: Buffer): string | null {
+  const begin = bytes.indexOf(0x0a) + 1;
+  return begin === 0 ? '' : textOf(bytes.subarray(begin));
+}
+
+function textOf(bytes: Buffer): string | null {
+  // Of the last line of a file that is being written, half a character may be there.
+  const end = isUtf8(bytes) ? bytes.length : bytes.lastIndexOf(0x0a) + 1;
+  const lines = bytes.subarray(0, end);
+  return isUtf8(lines) && !lines.includes(0) ? lines.toString('utf8') : null;
+}
