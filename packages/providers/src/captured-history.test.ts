@@ -50,7 +50,7 @@ function captured(provider: string): Captured {
 }
 
 function summarise(provider: string, { path, text, companion }: Captured) {
-  return filesOf(provider).summarise({ path, head: text, tail: '', companion });
+  return filesOf(provider).summarise({ path, head: text, isWhole: true, tail: '', companion });
 }
 
 function read(provider: string, text: string) {

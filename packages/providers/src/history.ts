@@ -38,7 +38,10 @@ export interface HistoryFiles {
   /** Bytes from the beginning, and from the end, in which everything is that a list shows. */
   readonly headBytes: number;
   readonly tailBytes: number;
-  /** `not-a-session`: it is something else, such as the work of a sub-agent. null: it is nothing that is understood. */
+  /**
+   * `not-a-session`: it is something else, such as the work of a sub-agent. null: it is nothing that is understood, or too little of it
+   * was read.
+   */
   readonly summarise: (file: HistoryFile) => HistorySummary | 'not-a-session' | null;
   readonly reader: () => HistoryReader;
 }
@@ -48,6 +51,8 @@ export interface HistoryFile {
   /** From the root; as many as there are levels. */
   readonly path: readonly string[];
   readonly head: string;
+  /** The head is all of it. */
+  readonly isWhole: boolean;
   /** Empty when the head is the whole file. */
   readonly tail: string;
   /** Text of the companion; null when there is none. */

@@ -7,6 +7,9 @@ import type { OpenFile } from './below.ts';
 /** Bytes of a session that is shown at all: what is larger was not written by a conversation. */
 export const SESSION_FILE_BYTES_MAX = 1024 * 1024 * 1024;
 
+/** Bytes of a beginning that is read when the usual ones say too little. */
+const LONG_HEAD_BYTES = 1024 * 1024;
+
 export type HeadFault = 'tooLarge' | 'unknownFormat';
 
 /** `companion`: text of the file that says more about all of them. @throws NotBelow. */
@@ -18,15 +21,24 @@ export async function readSummary(
 ): Promise<HistorySummary | 'not-a-session' | HeadFault> {
   const { size } = file.state;
   if (size > SESSION_FILE_BYTES_MAX) return 'tooLarge';
-  const head = wholeLines(await file.bytes(0, Math.min(size, headBytes)), size <= headBytes);
   const from = Math.max(headBytes, size - tailBytes);
   const tail = from < size ? linesAfterFirst(await file.bytes(from, size - from)) : '';
-  if (head === null || tail === null) return 'unknownFormat';
-  const summary = summarise({ path, head, tail, companion });
-  if (summary === null) return 'unknownFormat';
-  if (summary === 'not-a-session') return summary;
-  // What is no id could not be resumed.
-  return ProviderSession.shape.id.safeParse(summary.sessionId).success ? summary : 'unknownFormat';
+  if (tail === null) return 'unknownFormat';
+  // A long prompt, or a picture, may stand in front of what is looked for.
+  for (const length of [headBytes, LONG_HEAD_BYTES]) {
+    const head = wholeLines(await file.bytes(0, Math.min(size, length)), size <= length);
+    if (head === null) return 'unknownFormat';
+    const summary = summarise({ path, head, isWhole: size <= length, tail, companion });
+    if (summary === 'not-a-session') return summary;
+    if (summary !== null) return isResumable(summary) ? summary : 'unknownFormat';
+    if (size <= length) break;
+  }
+  return 'unknownFormat';
+}
+
+/** What is no id could not be resumed. */
+function isResumable({ sessionId }: HistorySummary): boolean {
+  return ProviderSession.shape.id.safeParse(sessionId).success;
 }
 
 /** Without a line of which the end is missing; null when it is no text. */

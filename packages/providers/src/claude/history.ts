@@ -39,7 +39,7 @@ export const CLAUDE_HISTORY: HistoryFiles = {
 const NOT_TYPED =
   /^\s*<(?:command-(?:name|message|args)|local-command-(?:caveat|stdout|stderr)|bash-(?:input|stdout|stderr)|system-reminder|task-notification)>/;
 
-function summarise({ path, head, tail }: HistoryFile): HistorySummary | 'not-a-session' | null {
+function summarise({ path, head, isWhole, tail }: HistoryFile): HistorySummary | 'not-a-session' | null {
   const sessionId = path.at(-1)?.replace(/\.jsonl$/, '') ?? '';
   if (!UUID_NAME.test(sessionId)) return null;
   let isOwn = false;
@@ -57,7 +57,7 @@ function summarise({ path, head, tail }: HistoryFile): HistorySummary | 'not-a-s
   }
   if (!isOwn) return null;
   // It was opened, and nothing was ever said.
-  if (directory === null) return 'not-a-session';
+  if (directory === null) return isWhole ? 'not-a-session' : null;
   return { sessionId, directory, startedAt, model, title: historyTitle(title(head, tail) ?? prompt) };
 }
 
