@@ -1,7 +1,8 @@
 // The sessions that providers keep on this machine. One scan of a provider runs at a time, and serves everybody who asks meanwhile;
-// who asks shortly after it gets the same. Nothing here changes a file, and nothing is looked at before somebody asks.
+// who asks shortly after it gets the same, and a slow disk keeps nobody waiting for what was known a moment ago. Nothing here changes a file, and nothing is looked at before somebody asks.
 import type { HistoryId, HistorySkipped } from '@roost/protocol';
 import type { ProviderHistory, ProviderManifest } from '@roost/providers';
+import { Deadline, OVER } from '../deadline.ts';
 import { byNewest, NONE_SKIPPED, type Findings, type FoundSession } from './found-session.ts';
 import type { KeptSession } from './kept-session.ts';
 import { Places } from './places.ts';
@@ -10,6 +11,9 @@ import { FileScanner } from './scan-files.ts';
 
 /** Milliseconds that a scan is taken for the truth: whoever turns pages or types quickly does not make the disk work. */
 const FRESH_MS = 1_000;
+/** Milliseconds that what is known is better than an answer that does not come, and how long the disk may take until then. */
+const USABLE_MS = 30_000;
+const PATIENCE_MS = 150;
 /** Milliseconds of one scan; then what was found is told as incomplete. */
 const SCAN_MS = 30_000;
 
@@ -101,12 +105,16 @@ export class HistoryCatalog {
 
   async #findings(known: Known): Promise<Findings> {
     const { freshMs = FRESH_MS, monotonicNow } = this.#options;
-    if (known.scan !== null) return known.scan;
-    if (known.findings !== null && monotonicNow() - known.scannedAt < freshMs) return known.findings;
-    known.scan = this.#scan(known).finally(() => {
+    const { findings } = known;
+    const age = monotonicNow() - known.scannedAt;
+    if (known.scan === null && findings !== null && age < freshMs) return findings;
+    known.scan ??= this.#scan(known).finally(() => {
       known.scan = null;
     });
-    return known.scan;
+    if (findings === null || age > USABLE_MS) return known.scan;
+    // The scan goes on, and whoever asks next gets what it finds.
+    const found = await Deadline.in(PATIENCE_MS).race(known.scan);
+    return found === OVER ? findings : found;
   }
 
   async #scan(known: Known): Promise<Findings> {
