@@ -29,7 +29,7 @@ export function historyRow(entry: HistoryEntry, now: number, palette: Palette): 
 }
 
 /** Outside of all workspaces, only the name of the directory is known here. */
-export function describePlace({ workspaceId, place, group }: HistoryEntry): string {
+function describePlace({ workspaceId, place, group }: HistoryEntry): string {
   if (workspaceId !== null) return place === null ? workspaceId : `${workspaceId}/${place}`;
   return group === null || group.kind === 'global' ? '(unknown)' : `(${group.name})`;
 }

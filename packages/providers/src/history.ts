@@ -94,7 +94,7 @@ export interface HistorySummary {
   readonly startedAt: number | null;
 }
 
-export interface HistoryRow extends HistorySummary {
+interface HistoryRow extends HistorySummary {
   readonly modifiedAt: number;
 }
 

@@ -70,7 +70,7 @@ export function isSameState(one: FileState, other: FileState): boolean {
   return isSameFile(one, other) && one.size === other.size && one.modifiedAt === other.modifiedAt;
 }
 
-export function isSameFile(one: FileState, other: FileState): boolean {
+function isSameFile(one: FileState, other: FileState): boolean {
   return one.device === other.device && one.node === other.node;
 }
 

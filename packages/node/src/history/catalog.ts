@@ -1,5 +1,6 @@
 // The sessions that providers keep on this machine. One scan of a provider runs at a time, and serves everybody who asks meanwhile;
-// who asks shortly after it gets the same, and a slow disk keeps nobody waiting for what was known a moment ago. Nothing here changes a file, and nothing is looked at before somebody asks.
+// who asks shortly after it gets the same, and a slow disk keeps nobody waiting for what was known a moment ago. Nothing here changes
+// a file, and nothing is looked at before somebody asks.
 import type { HistoryId, HistorySkipped } from '@roost/protocol';
 import type { ProviderHistory, ProviderManifest } from '@roost/providers';
 import { Deadline, OVER } from '../deadline.ts';

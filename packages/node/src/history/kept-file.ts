@@ -17,7 +17,7 @@ import { readSummary } from './session-head.ts';
 /** Bytes at the end in which the newest messages are looked for. */
 const NEWEST_BYTES = 512 * 1024;
 /** Bytes of a session that is read as a whole: some seconds of work. */
-export const READ_BYTES_MAX = 256 * 1024 * 1024;
+const READ_BYTES_MAX = 256 * 1024 * 1024;
 
 export class KeptFile implements KeptSession {
   readonly #history: HistoryFiles;

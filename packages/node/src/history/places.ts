@@ -33,7 +33,7 @@ export class Places {
 }
 
 /** Without links. What is gone lies where the deepest directory above it that is left does. null: no absolute path. */
-export async function canonicalPlace(directory: string): Promise<string | null> {
+async function canonicalPlace(directory: string): Promise<string | null> {
   if (!isAbsolute(directory) || Buffer.byteLength(directory) > PATH_BYTES_MAX) return null;
   // Whoever wrote such a one meant something that we do not know.
   if (directory.split('/').includes('..') || /\p{Cc}/u.test(directory)) return null;
