@@ -16,6 +16,7 @@ import type { HistoryEntry, Result, SessionRecord } from '@roost/protocol';
 import { afterEach, beforeEach, describe, expect, it, type TestContext } from 'vitest';
 import { FULL_ATTACK } from '../support/counts.ts';
 import { RoostHome } from '../support/roost-home.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const ANSWER = 'MOCKED-ANSWER-42';
 const INSTALL_MS = 600_000;
@@ -170,7 +171,11 @@ describe('roost history', () => {
     const line = { type: 'user', sessionId, cwd: roost.work, message: { content: 'a \x1b[31mred title' } };
     writeFileSync(join(folder, `${sessionId}.jsonl`), JSON.stringify(line));
     writeFileSync(join(folder, `${sessionId.replace(/1$/, '2')}.jsonl`), 'nonsense');
-    const shown = await roost.roost(['history', 'ls', '--all']);
+    // What was found a moment ago holds for a second.
+    const shown = await waitFor('the session to be listed', async () => {
+      const ran = await roost.roost(['history', 'ls', '--all']);
+      return ran.stdout === '' ? null : ran;
+    });
     expect(shown.stdout).toMatch(
       /ID +PROVIDER +CHANGED +WHERE +RECORD +TITLE\n[0-9a-f]{10} +claude +\S+ +\(work\) +a red title\n/,
     );
