@@ -30,6 +30,9 @@ export interface Scale {
   readonly worktrees: number;
   /** Of looking at the worktrees. */
   readonly lookSeconds: number;
+  /** Sessions that an agent keeps, and how often they are listed. */
+  readonly keptSessions: number;
+  readonly keptLists: number;
 }
 
 const MB = 1_000_000;
@@ -60,6 +63,8 @@ export const FULL: Scale = {
   inspections: 40,
   worktrees: 50,
   lookSeconds: 60,
+  keptSessions: 10_000,
+  keptLists: 20,
 };
 
 /** Enough to see that everything works; its numbers mean little. */
@@ -89,6 +94,8 @@ export const QUICK: Scale = {
   inspections: 5,
   worktrees: 5,
   lookSeconds: 3,
+  keptSessions: 500,
+  keptLists: 2,
 };
 
 /** What a section works with. Subjects are freshly prepared when it starts, and torn down with all sessions after it. */

@@ -18,6 +18,7 @@ import { measureEcho } from './sections/echo.ts';
 import { measureEventFanOut } from './sections/event-fan-out.ts';
 import { measureGit } from './sections/git.ts';
 import { measureInterrupt } from './sections/interrupt.ts';
+import { measureKeptSessions } from './sections/kept-sessions.ts';
 import { measureMemory } from './sections/memory.ts';
 import { measureRestart } from './sections/restart.ts';
 import { measureSnapshot } from './sections/snapshot.ts';
@@ -32,7 +33,7 @@ import { TmuxSubject } from './subjects/tmux.ts';
 const USAGE = `Usage: npm run bench -- [--quick] [--only a,b] [--out DIR]
   --quick     small sizes, under a minute: shows that it works, its numbers mean little
   --only IDS  some sections: a throughput, b echo, c start, d memory, e node restart, f attach,
-              g snapshot, h event fan-out, i interrupt, j git, k workspaces
+              g snapshot, h event fan-out, i interrupt, j git, k workspaces, l kept sessions
   --out DIR   where RESULTS.md and results.json go; a full run writes them to bench/, others to standard output
 `;
 
@@ -48,6 +49,7 @@ const SECTIONS: Readonly<Record<string, (context: Context) => Promise<SectionRes
   i: measureInterrupt,
   j: measureGit,
   k: measureWorkspaces,
+  l: measureKeptSessions,
 };
 
 async function main(): Promise<number> {

@@ -117,6 +117,7 @@ describe('over the wire', () => {
         name: 'x',
       },
       'record.resume': { recordId },
+      'history.adopt': { historyId: '00000000000000d1' },
       'record.forget': { recordId },
       'session.attach': { sessionId: session.id, mode: 'drive' },
     };

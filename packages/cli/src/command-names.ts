@@ -43,6 +43,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   rm: { summary: 'forget ended sessions', load: () => import('./commands/rm.ts') },
   resume: { summary: 'run an ended agent session on', load: () => import('./commands/resume.ts') },
   records: { summary: 'what can be resumed', load: () => import('./commands/records.ts') },
+  history: {
+    summary: 'sessions that agents keep, also those started elsewhere',
+    load: () => import('./commands/history.ts'),
+  },
   profile: { summary: 'what can be launched by name', load: () => import('./commands/profile.ts') },
   provider: {
     summary: 'agents that can be run by name, and whether they are here',

@@ -110,7 +110,10 @@ const HINTS: Readonly<Record<FailureCode, Hint>> = {
     details.workspaceId === undefined
       ? 'roost workspace add DIR   takes a directory that is there; roost workspace new DIR   one that is empty, or not there yet'
       : stale(details, 'it is gone, or no directory'),
-  'invalid-directory': 'choose another with --cwd DIR',
+  'invalid-directory': (details) =>
+    details.historyId === undefined
+      ? 'choose another with --cwd DIR'
+      : 'the directory that it ran in is gone; a session is resumed there or not at all',
   'name-taken': 'choose another with --name, or: roost ls --all',
   'sessions-exhausted': 'roost rm NAME   forgets ended ones',
   'records-exhausted': 'roost records ls   lists them; roost records forget NAME   makes room',
@@ -124,6 +127,18 @@ const HINTS: Readonly<Record<FailureCode, Hint>> = {
   'session-workspace-mismatch': 'roost ls --all   tells where it is',
   'stale-generation': 'it was resumed meanwhile; roost ls   shows the run that lives',
   'unknown-session-record': 'roost records ls   lists them',
+  'history-unsupported': 'roost provider ls   lists the agents; not all keep what can be read',
+  'unknown-history-session': 'roost history ls --all   lists them',
+  'ambiguous-history-session': (details) => {
+    const candidates = details.candidates;
+    return Array.isArray(candidates) ? `one of: ${candidates.join(', ')}` : 'roost history ls   lists them';
+  },
+  'stale-history-cursor': 'ask again without a cursor',
+  'history-unreadable': 'roost history ls   tells what could not be read; roost doctor   names the log',
+  'history-too-large': (details) =>
+    named(details, 'historyId', (id) => `roost history show ${id}   shows its newest messages`),
+  'workspace-registration-required':
+    'roost workspace add DIR   registers the directory that it ran in, or one around it; then try again',
   'session-record-busy': 'it runs already; roost attach NAME   returns to it',
   'session-record-not-resumable':
     'roost records show NAME   tells what is known of it; roost run   starts anew',

@@ -76,6 +76,19 @@ export function readName(text: string): string {
   return text;
 }
 
+export function readProvider(text: string): string {
+  if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(text)) throw new UsageError(`'${text}' is no provider`);
+  return text;
+}
+
+/** An id of a session that a provider keeps, or the beginning of one. */
+export function readHistorySelector(text: string): string {
+  if (!/^[0-9a-f]{4,16}$/.test(text)) {
+    throw new UsageError(`'${text}' is not 4 to 16 hexadecimal digits; roost history ls   lists the ids`);
+  }
+  return text;
+}
+
 export function readWorkspaceId(text: string): string {
   if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(text)) {
     throw new UsageError(`workspace id '${text}' is not 1-64 of a-z 0-9 . _ -`);

@@ -2,7 +2,8 @@
 // fails gives back what was taken before. Stop: no new work, what runs may finish, keepers and their sessions go on.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, homedir } from 'node:os';
+import { childEnvironment, PROVIDERS } from '@roost/providers';
 import { AttentionCommand } from './activity/attention-command.ts';
 import { Activities } from './activity/activity.ts';
 import { Admission } from './control/admission.ts';
@@ -19,6 +20,8 @@ import { KeyedLocks } from './control/keyed-locks.ts';
 import { eventOperations } from './events/operations.ts';
 import { fileOperations } from './files/files.ts';
 import { gitOperations } from './git/operations.ts';
+import { HistoryCatalog } from './history/catalog.ts';
+import { historyOperations } from './history/operations.ts';
 import { readConfig } from './home/config.ts';
 import { prepareHome } from './home/home.ts';
 import { acquireHomeLock } from './home/lock.ts';
@@ -219,6 +222,13 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
   undo.push(() => providers.close());
   const source = { environment: options.environment, home: paths.home, providers };
   const slots = new Slots(WORKSPACE_SLOTS);
+  const catalog = new HistoryCatalog({
+    home: options.environment.HOME ?? homedir(),
+    providers: PROVIDERS,
+    environmentOf: ({ inheritEnvironment: inherit, scrubEnvironment: scrub }) =>
+      childEnvironment({ parent: options.environment, inherit, scrub, set: {} }),
+    monotonicNow: () => performance.now(),
+  });
   const outside = new OutsideChanges({ store, journal, look: (root) => lookAtGit(source, root), log });
   undo.push(() => outside.close());
 
@@ -305,6 +315,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     }),
     ...conversationOperations({ store, conversations }),
     ...recordOperations({ ...scene, source, removed }),
+    ...historyOperations({ store, catalog, now: () => Date.now() }),
     ...spawnOperations({
       ...scene,
       ledger,

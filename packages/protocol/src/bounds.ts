@@ -137,3 +137,20 @@ export const INSPECTION_VISITS_DEFAULT = 50_000;
 export const INSPECTION_VISITS_MAX = 1_000_000;
 /** Directories in one page. */
 export const DIRECTORIES_PAGE_MAX = 256;
+/** Sessions of providers in one page: unless asked otherwise, and at most. */
+export const HISTORY_PAGE_DEFAULT = 64;
+export const HISTORY_PAGE_MAX = 256;
+/** Milliseconds that a change of such a session counts as recent: a week. */
+export const HISTORY_RECENT_MS = 7 * 24 * 60 * 60 * 1_000;
+/** Messages in one preview: unless asked otherwise, and at most. */
+export const HISTORY_PREVIEW_DEFAULT = 12;
+export const HISTORY_PREVIEW_MAX = 24;
+/** Messages in one page of a conversation: with the longest texts they fit into a frame. */
+export const HISTORY_READ_MAX = 64;
+/** Bytes (UTF-8) of one message, and of one in a preview: longer ones are cut. */
+export const HISTORY_TEXT_BYTES_MAX = 16 * 1024;
+export const HISTORY_PREVIEW_TEXT_BYTES_MAX = 4 * 1024;
+/** Bytes (UTF-8) of a title. */
+export const HISTORY_TITLE_BYTES_MAX = 256;
+/** Names of tools with one message. */
+export const HISTORY_TOOLS_MAX = 64;

@@ -51,10 +51,10 @@ const TABLE = {
   'session-bundle-materialization-v1': { summary: 'Sessions can run with a bundle.', offered: true },
   'history-context-pack-v1': { summary: 'Sessions can start from a context pack.', offered: true },
   'session-record-context-export-v1': { summary: 'A record can export a context pack.', offered: false },
-  'native-session-catalog-v2': { summary: "A provider's own sessions can be listed.", offered: false },
-  'native-session-catalog-paging-v2': { summary: 'That list comes in pages.', offered: false },
-  'native-session-index-v2': { summary: 'An entry of that list can be made a record.', offered: false },
-  'native-session-preview-v2': { summary: 'An entry of that list can be previewed.', offered: false },
+  'native-session-catalog-v2': { summary: "A provider's own sessions can be listed.", offered: true },
+  'native-session-catalog-paging-v2': { summary: 'That list comes in pages.', offered: true },
+  'native-session-index-v2': { summary: 'An entry of that list can be made a record.', offered: true },
+  'native-session-preview-v2': { summary: 'An entry of that list can be previewed.', offered: true },
   'agent-progress-snapshot-v1': { summary: 'Snapshots tell what agents are doing.', offered: true },
   'session-task-correlation-v1': { summary: 'Records can be bound to a task.', offered: true },
   'standalone-workspace-lifecycle-v1': { summary: 'Workspaces can be made from nothing.', offered: true },
@@ -82,6 +82,10 @@ const TABLE = {
     offered: true,
   },
   'session-options-v1': { summary: 'A launch can choose model, permissions and the like.', offered: true },
+  'native-session-read-v1': {
+    summary: 'The messages of such a session can be read in pages.',
+    offered: true,
+  },
 } as const satisfies Record<string, CapabilityFacts>;
 
 export type Capability = keyof typeof TABLE;

@@ -21,6 +21,10 @@ export type SessionId = z.infer<typeof SessionId>;
 export const RecordId = hexId('RecordId');
 export type RecordId = z.infer<typeof RecordId>;
 
+/** A session as its provider keeps it: 16 hexadecimal digits, derived from the provider's own id, which they do not tell. */
+export const HistoryId = hexId('HistoryId');
+export type HistoryId = z.infer<typeof HistoryId>;
+
 /** A node's stable identity: made once for a state directory. */
 export const NodeId = hexId('NodeId');
 export type NodeId = z.infer<typeof NodeId>;

@@ -50,6 +50,17 @@ export { AGENT_PROTOCOLS, findAgentProtocol } from './agent-protocols.ts';
 export { LOGIN_REQUIRED } from './blocked.ts';
 export { childEnvironment, type ChildEnvironmentPlan } from './child-environment.ts';
 export { findExecutable } from './executable.ts';
+export type {
+  HistoryDatabase,
+  HistoryFiles,
+  HistoryItem,
+  HistoryPlace,
+  HistoryReader,
+  HistorySummary,
+  ProviderHistory,
+} from './history.ts';
+export { boundText, cutToBytes, eventName } from './agent-text.ts';
+export { readObject, type JsonObject } from './json-object.ts';
 export { genericProvider, type ProviderDefinition } from './generic/manifest.ts';
 export type { SessionChoice } from './command-line.ts';
 export { asRawTerminal } from './raw-terminal.ts';

@@ -1,4 +1,5 @@
 import type { AgentProtocolId, SessionOptions, Transport } from '@roost/protocol';
+import type { ProviderHistory } from './history.ts';
 import type { ProviderHooks } from './hook-report.ts';
 import type { ScreenRule } from './screen-rule.ts';
 
@@ -35,6 +36,8 @@ export interface ProviderManifest {
   readonly interruptKeys?: string;
   /** How its screen is read. */
   readonly screen?: readonly ScreenRule[];
+  /** Where it keeps its sessions, and how they are read. */
+  readonly history?: ProviderHistory;
   /** How it is spoken with over pipes, where its `pipe` transport takes spoken prompts. */
   readonly structured?: ProviderStructured;
 }

@@ -43,6 +43,10 @@ const INNER_COMMANDS: Readonly<
     names: ['ls', 'show', 'rename', 'forget', 'resume'],
     operands: { show: recordNames, rename: recordNames, forget: recordNames, resume: recordNames },
   },
+  history: {
+    names: ['ls', 'show', 'adopt'],
+    operands: { ls: providerIds, show: historyIds, adopt: historyIds },
+  },
   git: {
     names: ['status', 'log', 'diff'],
     operands: { status: workspaceIds, log: workspaceIds, diff: workspaceIds },
@@ -132,6 +136,13 @@ async function leaseIds(context: CommandContext): Promise<string[]> {
 async function recordNames(context: CommandContext): Promise<string[]> {
   const { connection } = await context.open({ mayStart: false });
   return (await allRecords(connection)).map(({ name }) => name);
+}
+
+/** The newest ones: who wants another knows how its id begins. */
+async function historyIds(context: CommandContext): Promise<string[]> {
+  const { connection } = await context.open({ mayStart: false });
+  const { entries } = await connection.request('history.list', {});
+  return entries.map(({ id }) => id);
 }
 
 async function profileIds(context: CommandContext): Promise<string[]> {

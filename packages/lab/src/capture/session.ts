@@ -112,7 +112,7 @@ const HISTORY: Readonly<Record<TerminalCliName, RegExp>> = {
   claude: /^\.claude\/projects\/.*\.jsonl$/,
   codex: /^\.codex\/(sessions\/.*\.jsonl|session_index\.jsonl|history\.jsonl)$/,
   gemini: /^\.gemini\/(tmp\/.*\.jsonl?|projects\.json)$/,
-  opencode: /^export\.json$/,
+  opencode: /^(export|database)\.json$/,
   qwen: /^\.qwen\/(projects|tmp)\/.*\.jsonl?$/,
 };
 
@@ -188,7 +188,10 @@ async function playSession(
   }
 }
 
-/** It keeps its sessions in a database; the hint at the end names the one to export. */
+/** The tables of its database that hold sessions. */
+const TABLES = ['session', 'message', 'part'];
+
+/** It keeps its sessions in a database; the hint at the end names the one to export. The rows are kept, too. */
 async function exportSession(
   stage: Stage,
   { file, cwd, env }: { file: string; cwd: string; env: Record<string, string> },
@@ -197,8 +200,17 @@ async function exportSession(
   const end = stage.shots.get('exited')?.lines.join('\n') ?? '';
   const id = /opencode -s (ses_\w+)/.exec(end)?.[1];
   if (id === undefined) return;
-  const { stdout } = await promisify(execFile)(file, ['export', id], { cwd, env });
-  await writeFile(join(home, 'export.json'), stdout);
+  const run = async (...args: readonly string[]) =>
+    (await promisify(execFile)(file, [...args], { cwd, env })).stdout;
+  await writeFile(join(home, 'export.json'), await run('export', id));
+  const query = async (sql: string) =>
+    JSON.parse(await run('db', sql, '--format', 'json')) as Record<string, unknown>[];
+  const tables: Record<string, unknown> = {};
+  for (const table of TABLES) {
+    const [schema] = await query(`SELECT sql FROM sqlite_schema WHERE name = '${table}'`);
+    tables[table] = { sql: schema?.sql, rows: await query(`SELECT * FROM ${table} ORDER BY id`) };
+  }
+  await writeFile(join(home, 'database.json'), JSON.stringify(tables));
 }
 
 /** Named by their order and event, as `03-PreToolUse.json`. */

@@ -155,6 +155,7 @@ describe('capabilities', () => {
     const lacking = (name: OperationName, params: unknown) => none.lacks(OPERATIONS[name].params, params);
     used.add(lacking('node.snapshot', { changedAfter: 1 }));
     used.add(lacking('workspace.readFile', { path: 'a' }));
+    used.add(lacking('history.list', { cursor: 'c' }));
     used.add(lacking('spawn.submit', { target: { worktreeId: 'w' } }));
     used.add(lacking('session.spawn', { launch: { kind: 'provider', provider: 'claude', options: {} } }));
     for (const capability of OFFERED_CAPABILITIES) {

@@ -1,29 +1,20 @@
 // The operations on records.
 import { randomBytes } from 'node:crypto';
-import {
-  FailureError,
-  RecordId,
-  TaskId,
-  type Params,
-  type SessionName,
-  type SessionRecord,
-} from '@roost/protocol';
+import { FailureError, TaskId, type Params, type SessionName, type SessionRecord } from '@roost/protocol';
 import { findProvider } from '@roost/providers';
 import { AnswerRoom } from '../control/answer-room.ts';
 import type { Handlers } from '../control/handlers.ts';
-import { randomHexId } from '../node-identity.ts';
 import { locateAddress } from '../sessions/locate-session.ts';
 import { changeSession, findSession, isLive, isNameLive } from '../sessions/session-table.ts';
 import type { Sql } from '../store/sql.ts';
 import type { Transaction } from '../store/store.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { locateRecord, selectRecord } from './locate-record.ts';
-import { newRecordRow } from './new-record.ts';
+import { insertDormant } from './insert-dormant.ts';
 import { providerFacts, touched } from './record-policy.ts';
 import {
   changeRecord,
   findRecord,
-  insertRecord,
   listRecords,
   listRecordsAfter,
   recordView,
@@ -116,44 +107,29 @@ function rename(transaction: Transaction, record: RecordRow, name: SessionName):
   return changeRecord(transaction, record, touched(record, Date.now(), { name })).record;
 }
 
+/** In the workspace itself. */
 function indexSession(
   transaction: Transaction,
   { workspaceId, provider, providerSession, name }: Params<'record.index'>,
 ): SessionRecord {
-  const { sql } = transaction;
   if (providerSession.transcriptPath !== null) {
     throw new FailureError('invalid-request', {
       issues: ['providerSession.transcriptPath: not to be named'],
     });
   }
-  const workspace = findWorkspace(sql, workspaceId);
+  const workspace = findWorkspace(transaction.sql, workspaceId);
   if (workspace === null) throw new FailureError('unknown-workspace', { workspaceId });
   if (findProvider(provider) === null) throw new FailureError('unknown-provider', { provider });
   if (!providerFacts(provider, 'pty').canResume) {
     throw new FailureError('invalid-request', { issues: ['provider: has no sessions of its own'] });
   }
-  const known = recordWithProviderSession(sql, providerSession);
+  const known = recordWithProviderSession(transaction.sql, providerSession);
   if (known !== null) {
     if (known.provider === provider && known.workspace_id === workspaceId) return recordView(known);
     throw new FailureError('session-record-conflict', { recordId: known.id });
   }
-  const row = newRecordRow({
-    id: RecordId.parse(randomHexId()),
-    name,
-    provider,
-    transport: 'pty',
-    workspaceId,
-    workspaceRoot: workspace.root,
-    directory: workspace.root,
-    arguments: [],
-    providerSession,
-    run: null,
-    environmentProfile: null,
-    bundle: null,
-    context: null,
-    createdAt: Date.now(),
-  });
-  return insertRecord(transaction, row);
+  const { root } = workspace;
+  return insertDormant(transaction, { provider, providerSession, name, workspace, directory: root });
 }
 
 function mintTask(sql: Sql): TaskId {

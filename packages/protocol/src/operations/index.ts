@@ -9,6 +9,7 @@ import {
   workspaceWriteFile,
 } from './file.ts';
 import { gitDiff, gitHistory, gitStatus, sessionDiff } from './git.ts';
+import { historyAdopt, historyList, historyPreview, historyRead, historyResolve } from './history.ts';
 import { hostBrowseDirectories } from './host.ts';
 import {
   worktreeAllocate,
@@ -132,6 +133,11 @@ const declared = [
   recordIndex,
   recordResume,
   recordForget,
+  historyList,
+  historyResolve,
+  historyPreview,
+  historyRead,
+  historyAdopt,
   screenWatch,
   screenUnwatch,
   eventsRead,

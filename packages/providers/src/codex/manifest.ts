@@ -7,6 +7,7 @@ import {
   type ProviderManifest,
   type ProviderOption,
 } from '../manifest.ts';
+import { CODEX_HISTORY } from './history.ts';
 import { CODEX_SCREEN } from './screen.ts';
 
 const SANDBOX_MODES = ['read-only', 'workspace-write', 'danger-full-access'];
@@ -97,6 +98,7 @@ export const codex: ProviderManifest = {
   },
   interruptKeys: '\x1b',
   screen: CODEX_SCREEN,
+  history: CODEX_HISTORY,
   // 0.171.0. As a server it takes no options but settings.
   structured: {
     protocol: 'codex-app-server',

@@ -6,6 +6,7 @@ import {
   USUAL_PLACES,
   type ProviderManifest,
 } from '../manifest.ts';
+import { GEMINI_HISTORY } from './history.ts';
 import { GEMINI_SCREEN } from './screen.ts';
 
 /** Gemini CLI: a Node.js script that starts itself again with a larger heap. */
@@ -101,6 +102,7 @@ export const gemini: ProviderManifest = {
   },
   interruptKeys: '\x1b',
   screen: GEMINI_SCREEN,
+  history: GEMINI_HISTORY,
   // 0.61.0. In a folder that is not trusted it starts, and keeps its tools back.
   structured: { protocol: 'acp', arguments: ['--acp'], resumedBy: 'driver' },
 };

@@ -6,6 +6,7 @@ import {
   USUAL_PLACES,
   type ProviderManifest,
 } from '../manifest.ts';
+import { OPENCODE_HISTORY } from './history.ts';
 import { OPENCODE_SCREEN } from './screen.ts';
 
 /** opencode: one native process. */
@@ -80,6 +81,7 @@ export const opencode: ProviderManifest = {
   },
   interruptKeys: '\x1b\x1b',
   screen: OPENCODE_SCREEN,
+  history: OPENCODE_HISTORY,
   // 1.18.33. Its model and modes are choices of the conversation, no options.
   structured: { protocol: 'acp', arguments: ['acp'], resumedBy: 'driver', options: {} },
 };

@@ -6,6 +6,7 @@ import {
   USUAL_PLACES,
   type ProviderManifest,
 } from '../manifest.ts';
+import { QWEN_HISTORY } from './history.ts';
 import { QWEN_SCREEN } from './screen.ts';
 
 /** Qwen Code, made from Gemini CLI: a Node.js script that starts itself again with a larger heap. */
@@ -127,6 +128,7 @@ export const qwen: ProviderManifest = {
   },
   interruptKeys: '\x1b',
   screen: QWEN_SCREEN,
+  history: QWEN_HISTORY,
   // 0.15.10.
   structured: { protocol: 'acp', arguments: ['--acp'], resumedBy: 'driver' },
 };
