@@ -1,4 +1,5 @@
 import type { AgentProtocolId, SessionOptions, Transport } from '@roost/protocol';
+import type { Saying } from './command-line.ts';
 import type { ProviderHooks } from './hook-report.ts';
 import type { ScreenRule } from './screen-rule.ts';
 
@@ -67,20 +68,17 @@ export interface VersionRange {
 export type ProviderOptions = Readonly<Partial<Record<keyof SessionOptions, ProviderOption>>>;
 
 /** How one option is said on the command line. A caller's own arguments that say the same win: `saidBy` names them. */
-export type ProviderOption = {
-  readonly saidBy: readonly string[];
-  /** They say it only with a value that begins with this, as one of many settings given by the same option. */
-  readonly saidAs?: string;
-} & (
-  | {
-      readonly kind: 'value';
-      /** `{value}` stands for the value; a list has them once for each. */
-      readonly arguments: readonly string[];
-      /** All that it takes; null: any. */
-      readonly values: readonly string[] | null;
-    }
-  | { readonly kind: 'choice'; readonly choices: Readonly<Record<string, readonly string[]>> }
-);
+export type ProviderOption = Saying &
+  (
+    | {
+        readonly kind: 'value';
+        /** `{value}` stands for the value; a list has them once for each. */
+        readonly arguments: readonly string[];
+        /** All that it takes; null: any. */
+        readonly values: readonly string[] | null;
+      }
+    | { readonly kind: 'choice'; readonly choices: Readonly<Record<string, readonly string[]>> }
+  );
 
 /** Whether somebody has logged in, as far as that can be told without the network. */
 interface ProviderLogin {

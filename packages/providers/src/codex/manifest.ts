@@ -7,6 +7,7 @@ import {
   type ProviderManifest,
   type ProviderOption,
 } from '../manifest.ts';
+import { CODEX_HOOKS } from './hooks.ts';
 import { CODEX_SCREEN } from './screen.ts';
 
 const SANDBOX_MODES = ['read-only', 'workspace-write', 'danger-full-access'];
@@ -95,6 +96,7 @@ export const codex: ProviderManifest = {
     // 0.171.0: answers without the network, on standard error.
     evidence: { kind: 'ask', arguments: ['login', 'status'], yes: /^Logged in/m, no: /^Not logged in/m },
   },
+  hooks: CODEX_HOOKS,
   interruptKeys: '\x1b',
   screen: CODEX_SCREEN,
   // 0.171.0. As a server it takes no options but settings.

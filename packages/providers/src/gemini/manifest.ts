@@ -99,6 +99,8 @@ export const gemini: ProviderManifest = {
     environment: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENAI_USE_VERTEXAI', 'GOOGLE_GENAI_USE_GCA'],
     evidence: { kind: 'files', variable: null, directory: '~/.gemini', credentials: ['oauth_creds.json'] },
   },
+  // No hooks. 0.61.0 takes them from settings only: those of its person or project, which are not ours to change, and those of the
+  // system, which a variable can move, and which it refuses with a warning on the screen unless they belong to root.
   interruptKeys: '\x1b',
   screen: GEMINI_SCREEN,
   // 0.61.0. In a folder that is not trusted it starts, and keeps its tools back.

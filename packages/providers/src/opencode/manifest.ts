@@ -6,6 +6,7 @@ import {
   USUAL_PLACES,
   type ProviderManifest,
 } from '../manifest.ts';
+import { OPENCODE_HOOKS } from './hooks.ts';
 import { OPENCODE_SCREEN } from './screen.ts';
 
 /** opencode: one native process. */
@@ -78,6 +79,7 @@ export const opencode: ProviderManifest = {
       credentials: ['auth.json'],
     },
   },
+  hooks: OPENCODE_HOOKS,
   interruptKeys: '\x1b\x1b',
   screen: OPENCODE_SCREEN,
   // 1.18.33. Its model and modes are choices of the conversation, no options.

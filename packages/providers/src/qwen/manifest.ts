@@ -6,6 +6,7 @@ import {
   USUAL_PLACES,
   type ProviderManifest,
 } from '../manifest.ts';
+import { QWEN_HOOKS } from './hooks.ts';
 import { QWEN_SCREEN } from './screen.ts';
 
 /** Qwen Code, made from Gemini CLI: a Node.js script that starts itself again with a larger heap. */
@@ -125,6 +126,7 @@ export const qwen: ProviderManifest = {
     environment: ['OPENAI_API_KEY', 'DASHSCOPE_API_KEY', 'GEMINI_API_KEY'],
     evidence: { kind: 'files', variable: null, directory: '~/.qwen', credentials: ['oauth_creds.json'] },
   },
+  hooks: QWEN_HOOKS,
   interruptKeys: '\x1b',
   screen: QWEN_SCREEN,
   // 0.15.10.
