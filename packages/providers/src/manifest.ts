@@ -1,5 +1,6 @@
 import type { AgentProtocolId, SessionOptions, Transport } from '@roost/protocol';
 import type { Saying } from './command-line.ts';
+import type { ComposerRule } from './composer-rule.ts';
 import type { ProviderHooks } from './hook-report.ts';
 import type { ScreenRule } from './screen-rule.ts';
 
@@ -36,6 +37,8 @@ export interface ProviderManifest {
   readonly interruptKeys?: string;
   /** How its screen is read. */
   readonly screen?: readonly ScreenRule[];
+  /** Where what a person has typed stands on it. */
+  readonly composer?: ComposerRule;
   /** How it is spoken with over pipes, where its `pipe` transport takes spoken prompts. */
   readonly structured?: ProviderStructured;
 }

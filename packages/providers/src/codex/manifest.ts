@@ -8,7 +8,7 @@ import {
   type ProviderOption,
 } from '../manifest.ts';
 import { CODEX_HOOKS } from './hooks.ts';
-import { CODEX_SCREEN } from './screen.ts';
+import { CODEX_COMPOSER, CODEX_SCREEN } from './screen.ts';
 
 const SANDBOX_MODES = ['read-only', 'workspace-write', 'danger-full-access'];
 
@@ -99,6 +99,7 @@ export const codex: ProviderManifest = {
   hooks: CODEX_HOOKS,
   interruptKeys: '\x1b',
   screen: CODEX_SCREEN,
+  composer: CODEX_COMPOSER,
   // 0.171.0. As a server it takes no options but settings.
   structured: {
     protocol: 'codex-app-server',

@@ -6,7 +6,7 @@ import {
   USUAL_PLACES,
   type ProviderManifest,
 } from '../manifest.ts';
-import { GEMINI_SCREEN } from './screen.ts';
+import { GEMINI_COMPOSER, GEMINI_SCREEN } from './screen.ts';
 
 /** Gemini CLI: a Node.js script that starts itself again with a larger heap. */
 export const gemini: ProviderManifest = {
@@ -103,6 +103,7 @@ export const gemini: ProviderManifest = {
   // system, which a variable can move, and which it refuses with a warning on the screen unless they belong to root.
   interruptKeys: '\x1b',
   screen: GEMINI_SCREEN,
+  composer: GEMINI_COMPOSER,
   // 0.61.0. In a folder that is not trusted it starts, and keeps its tools back.
   structured: { protocol: 'acp', arguments: ['--acp'], resumedBy: 'driver' },
 };

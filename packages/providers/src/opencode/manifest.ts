@@ -7,7 +7,7 @@ import {
   type ProviderManifest,
 } from '../manifest.ts';
 import { OPENCODE_HOOKS } from './hooks.ts';
-import { OPENCODE_SCREEN } from './screen.ts';
+import { OPENCODE_COMPOSER, OPENCODE_SCREEN } from './screen.ts';
 
 /** opencode: one native process. */
 export const opencode: ProviderManifest = {
@@ -82,6 +82,7 @@ export const opencode: ProviderManifest = {
   hooks: OPENCODE_HOOKS,
   interruptKeys: '\x1b\x1b',
   screen: OPENCODE_SCREEN,
+  composer: OPENCODE_COMPOSER,
   // 1.18.33. Its model and modes are choices of the conversation, no options.
   structured: { protocol: 'acp', arguments: ['acp'], resumedBy: 'driver', options: {} },
 };

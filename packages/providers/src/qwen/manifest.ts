@@ -7,7 +7,7 @@ import {
   type ProviderManifest,
 } from '../manifest.ts';
 import { QWEN_HOOKS } from './hooks.ts';
-import { QWEN_SCREEN } from './screen.ts';
+import { QWEN_COMPOSER, QWEN_SCREEN } from './screen.ts';
 
 /** Qwen Code, made from Gemini CLI: a Node.js script that starts itself again with a larger heap. */
 export const qwen: ProviderManifest = {
@@ -129,6 +129,7 @@ export const qwen: ProviderManifest = {
   hooks: QWEN_HOOKS,
   interruptKeys: '\x1b',
   screen: QWEN_SCREEN,
+  composer: QWEN_COMPOSER,
   // 0.15.10.
   structured: { protocol: 'acp', arguments: ['--acp'], resumedBy: 'driver' },
 };

@@ -1,10 +1,18 @@
+import type { ComposerRule } from '../composer-rule.ts';
 import { bottom, type ScreenRule } from '../screen-rule.ts';
 
 /** Below a dialog; while it works, a time stands behind the words. */
 const WAITS = /^ {2}[\u2800-\u28ff] [^\n]*\.\.\.$/m;
-const COMPOSER = /^─{20,}\n> [^\n]*\n(?:(?!─)[^\n]*\n)*─{20,}/m;
+const COMPOSER = /^─{20,}\n[>*] ([^\n]*\n(?:(?!─)[^\n]*\n)*)─{20,}/m;
 const SPINNER =
   /^ {2}[\u2800-\u28ff] [^\n]*· esc to cancel\)|^ {2}[\u2800-\u28ff] [^\n]*\([0-9]+s · [^\n]*esc to cancel/m;
+
+/** 0.15.10. A star stands before the text when nothing is asked. */
+export const QWEN_COMPOSER: ComposerRule = {
+  in: bottom(24),
+  sees: COMPOSER,
+  placeholders: [/^Type your message or @path\/to\/file$/],
+};
 
 /** Qwen Code 0.15.10. Its title never changes. */
 export const QWEN_SCREEN: readonly ScreenRule[] = [
