@@ -33,8 +33,8 @@ export interface ProviderManifest {
   readonly login: ProviderLogin | null;
   /** How it is made to report. */
   readonly hooks?: ProviderHooks;
-  /** What a person presses in its terminal to end a turn; otherwise Ctrl-C, as for any program. */
-  readonly interruptKeys?: string;
+  /** What a person presses in its terminal to end a turn, one after the other; otherwise Ctrl-C, as for any program. */
+  readonly interruptKeys?: readonly string[];
   /** How its screen is read. */
   readonly screen?: readonly ScreenRule[];
   /** Where what a person has typed stands on it. */

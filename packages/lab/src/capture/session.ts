@@ -80,7 +80,10 @@ async function playSession(
       await stage.prompt('Talk on, turn-slow');
       await model.waitUntilAsked('turn-slow', 1, 60_000);
       await delay(1500);
-      stage.press(findProvider(cli)?.interruptKeys ?? '\x03');
+      for (const key of findProvider(cli)?.interruptKeys ?? []) {
+        stage.press(key);
+        await delay(300);
+      }
       await stage.settle({ quietMs: 2500 });
       await clear(stage);
       await stage.prompt(dialect.exit);

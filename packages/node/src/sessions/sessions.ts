@@ -1,6 +1,7 @@
 // The operations on sessions. What lasts is in rows; what changes by the second (title, size, attached clients) is told by the
 // keeper and laid over the row when somebody looks.
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   FailureError,
   NODE_FRAME_BYTES_MAX,
@@ -212,11 +213,18 @@ export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOp
   };
 }
 
+/** Milliseconds between two keys of one interrupt: closer ones are read as one. */
+const KEY_PAUSE_MS = 300;
+
 /** An agent's terminal is told to end its turn as its person would; Ctrl-C would end the agent. */
 async function interruptTurn(row: SessionRow, link: KeeperLink): Promise<void> {
-  const keys = row.transport === 'pty' ? (findProvider(row.provider)?.interruptKeys ?? null) : null;
-  if (keys === null) await link.call('interrupt', { sessionId: row.id });
-  else await link.call('input', { sessionId: row.id, text: keys, framing: 'raw', submit: false });
+  const sessionId = row.id;
+  const keys = row.transport === 'pty' ? (findProvider(row.provider)?.interruptKeys ?? []) : [];
+  if (keys.length === 0) await link.call('interrupt', { sessionId });
+  for (const [at, key] of keys.entries()) {
+    if (at > 0) await delay(KEY_PAUSE_MS);
+    await link.call('input', { sessionId, text: key, framing: 'raw', submit: false });
+  }
 }
 
 /** @throws FailureError: invalid-request; a keeper takes text. */

@@ -170,7 +170,7 @@ export const claude: ProviderManifest = {
     },
   },
   hooks: CLAUDE_HOOKS,
-  interruptKeys: '\x1b',
+  interruptKeys: ['\x1b'],
   screen: CLAUDE_SCREEN,
   composer: CLAUDE_COMPOSER,
   // 2.1.197. `stdio` has it ask for permissions on the same pipe.

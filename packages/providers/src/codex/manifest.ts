@@ -97,7 +97,7 @@ export const codex: ProviderManifest = {
     evidence: { kind: 'ask', arguments: ['login', 'status'], yes: /^Logged in/m, no: /^Not logged in/m },
   },
   hooks: CODEX_HOOKS,
-  interruptKeys: '\x1b',
+  interruptKeys: ['\x1b'],
   screen: CODEX_SCREEN,
   composer: CODEX_COMPOSER,
   // 0.171.0. As a server it takes no options but settings.

@@ -101,7 +101,7 @@ export const gemini: ProviderManifest = {
   },
   // No hooks. 0.61.0 takes them from settings only: those of its person or project, which are not ours to change, and those of the
   // system, which a variable can move, and which it refuses with a warning on the screen unless they belong to root.
-  interruptKeys: '\x1b',
+  interruptKeys: ['\x1b'],
   screen: GEMINI_SCREEN,
   composer: GEMINI_COMPOSER,
   // 0.61.0. In a folder that is not trusted it starts, and keeps its tools back.

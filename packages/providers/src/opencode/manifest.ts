@@ -80,7 +80,8 @@ export const opencode: ProviderManifest = {
     },
   },
   hooks: OPENCODE_HOOKS,
-  interruptKeys: '\x1b\x1b',
+  // 1.18.33: the first one asks for the second, and two that come within 50 ms are taken for another key.
+  interruptKeys: ['\x1b', '\x1b'],
   screen: OPENCODE_SCREEN,
   composer: OPENCODE_COMPOSER,
   // 1.18.33. Its model and modes are choices of the conversation, no options.

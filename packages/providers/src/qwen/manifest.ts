@@ -127,7 +127,7 @@ export const qwen: ProviderManifest = {
     evidence: { kind: 'files', variable: null, directory: '~/.qwen', credentials: ['oauth_creds.json'] },
   },
   hooks: QWEN_HOOKS,
-  interruptKeys: '\x1b',
+  interruptKeys: ['\x1b'],
   screen: QWEN_SCREEN,
   composer: QWEN_COMPOSER,
   // 0.15.10.
