@@ -54,6 +54,8 @@ export const FAILURE_SENTENCES = {
   'session-record-not-resumable': 'The record cannot be resumed.',
   'session-record-conflict': 'The record changed meanwhile, or another one stands against it.',
   'turn-in-flight': 'The agent is at work; it takes no prompt now.',
+  'agent-not-ready': 'The agent does not wait for a prompt now; nothing was written.',
+  'composer-occupied': "Something stands in the agent's composer already; nothing was written.",
   'prompt-unsupported': 'A prompt is not known to arrive in this session.',
   'delivery-unprovable': 'This session cannot tell whether a prompt came that far.',
   'unknown-choice': 'The agent offers no such choice now.',

@@ -19,13 +19,14 @@ import type { KeeperLink } from '../keepers/keeper-link.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
 import type { Store } from '../store/store.ts';
 import type { Reservations } from '../worktrees/reservations.ts';
+import { paste, type Prompts } from '../prompts/prompts.ts';
+import { sayPrompt } from '../prompts/say-prompt.ts';
 import { lastLines, readFinalScreen } from './final-screen.ts';
 import type { Conversations } from '../conversations/conversations.ts';
 import type { SessionLifecycle } from './lifecycle.ts';
 import { locateAddress, locateById, locateRun } from './locate-session.ts';
 import type { PipeOutput } from './pipe-output.ts';
 import type { Removals } from './removals.ts';
-import { givePrompt, paste, requirePrompt, sayPrompt } from './prompt.ts';
 import { resolveSelector } from './selector.ts';
 import {
   deleteSession,
@@ -53,6 +54,7 @@ export interface SessionScene {
   readonly source: LaunchSource;
   readonly activities: Pick<Activities, 'acknowledge' | 'interruptSent'>;
   readonly conversations: Conversations;
+  readonly prompts: Pick<Prompts, 'give' | 'requirePrompt'>;
   /** Directories in which nothing starts now. */
   readonly reservations: Pick<Reservations, 'requireFree'>;
 }
@@ -146,13 +148,13 @@ export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOp
     'session.prompt': (params, caller) => {
       const row = locateAddress(store.sql, caller, params);
       if (row.protocol !== null) return sayPrompt(conversations.require(row), params, caller.signal);
-      return givePrompt(row, { link: () => running(row), providers: scene.source.providers }, params);
+      return scene.prompts.give(row, () => running(row), params, caller.signal);
     },
 
     'session.paste': ({ text, ...address }, caller) => {
       const row = locateAddress(store.sql, caller, address);
       if (row.protocol !== null) throw new FailureError('unsupported-transport', { sessionId: row.id });
-      requirePrompt(row, scene.source.providers);
+      scene.prompts.requirePrompt(row);
       return paste(row, running(row), text, false);
     },
 
