@@ -16,9 +16,6 @@ const screens = ['claude', 'codex', 'gemini', 'opencode', 'qwen'].flatMap((cli) 
   readdirSync(join(FIXTURES, cli, 'screens')).map((file) => ({ cli, name: file.replace('.json', '') })),
 );
 
-/** Drawn before a dialog takes its place, for less time than a look must hold before it is shown. */
-const EARLY_COMPOSERS: readonly string[] = ['gemini/starting-1'];
-
 /** `idle`: the composer waits. Nothing may be said of a start, or of what has ended. */
 function expected({ state, reason }: Captured): string {
   if (state === 'blocked') return `blocked ${reason ?? 'other'}`;
@@ -30,8 +27,7 @@ test.for(screens)('$cli: $name', ({ cli, name }) => {
   const verdict = readScreen(findProvider(cli)?.screen ?? [], screen);
   const { state, reason } = verdict ?? { state: 'nothing', reason: null };
   const read = reason === null ? state : `${state} ${reason}`;
-  if (EARLY_COMPOSERS.includes(`${cli}/${name}`)) expect(read).toBe('composer');
-  else if (screen.state === 'starting' || screen.state === 'exited') expect(read).toBe('nothing');
+  if (screen.state === 'starting' || screen.state === 'exited') expect(read).toBe('nothing');
   else expect(read, `${verdict?.ruleId}\n${screen.title}\n${screen.lines.join('\n')}`).toBe(expected(screen));
 });
 

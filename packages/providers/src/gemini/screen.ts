@@ -71,6 +71,8 @@ export const GEMINI_SCREEN: readonly ScreenRule[] = [
     gates: [
       { in: title, all: [/^◇/] },
       { in: GEMINI_COMPOSER.in, all: [GEMINI_COMPOSER.sees] },
+      // It draws one before it asks whether to trust the folder: then nothing stands above it.
+      { in: { kind: 'screen' }, none: [/^\s*(?:\? for shortcuts\s*)?─{10,}\n/] },
     ],
   },
 ];
