@@ -171,7 +171,7 @@ describe('what a real agent is doing', () => {
         await roost.ok(['send', 'agent', 'half a thought']);
         await screenShows(/half a thought/);
         expect(await refused('not to be merged')).toMatch(/composer-occupied/);
-        for (let at = 0; at < 'half a thought'.length; at += 1) await press('backspace');
+        for (const _ of 'half a thought') await press('backspace');
         await screenShows(/^(?![^]*half a thought)/);
 
         const long = `count ${'and on, line by line\n'.repeat(60)}to the end`;
