@@ -127,7 +127,9 @@ const becomes = (wanted: string) =>
     timeoutMs: 60_000,
     everyMs: 100,
     state: async () => ({
-      history: await history(),
+      activity: (await node.request('events.read', {})).events.flatMap(({ body }) =>
+        body.kind === 'session-changed' ? [body.session.activity] : [],
+      ),
       screen: (await roost.ok(['logs', 'agent'])).trimEnd().split('\n').slice(-16),
     }),
   });
