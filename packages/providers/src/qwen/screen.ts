@@ -6,7 +6,7 @@ const WAITS = /^ {2}[\u2800-\u28ff] [^\n]*\.\.\.$/m;
 const COMPOSER = /^─{20,}\n[>*] ([^\n]*\n(?:(?!─)[^\n]*\n)*)─{20,}/m;
 /** Beside or below it stands for how long it has worked; while the program starts, nothing does. Texts of the model are further right. */
 const SPINNER = /^ {2}[\u2800-\u28ff] \S/m;
-const WORKS = /^ {2}[\u2800-\u28ff] [^\n]*(?:· esc to cancel\)|(?:\n[^\n]*)?\([0-9]+s\b)/m;
+const WORKS = /^ {2}[\u2800-\u28ff] [^\n]*(?:· esc to cancel\)|(?:\n[^\n]*)?\((?:[0-9]+m )?[0-9]+s\b)/m;
 
 /** 0.15.10. A star stands before the text when nothing is asked. */
 export const QWEN_COMPOSER: ComposerRule = {
