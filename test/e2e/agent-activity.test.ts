@@ -1,37 +1,44 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import {
-  claudeEnvironment,
-  codexHome,
-  ensureRealCli,
-  RegistryUnreachable,
+  HOMES,
   startMockModelServer,
   type MockModelServer,
   type MockReply,
-  type RealCliName,
   type RecordedRequest,
+  type TerminalCliName,
   type ToolCall,
 } from '@roost/lab';
 import type { NodeConnection } from '@roost/client';
-import { addressOf, type Session } from '@roost/protocol';
-import { afterEach, beforeEach, describe, expect, it, type TestContext } from 'vitest';
+import { addressOf, type PromptDelivery, type Session } from '@roost/protocol';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FULL_ATTACK } from '../support/counts.ts';
 import { connectTo } from '../support/node-client.ts';
+import { asFlags, INSTALL_MS, putOnPath } from '../support/real-cli.ts';
 import { RoostHome } from '../support/roost-home.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const INSTALL_MS = 600_000;
 const TURN: MockReply = { kind: 'text', text: 'counting slowly '.repeat(10), delayMs: 200 };
 /** Never ends by itself in time. */
 const ENDLESS: MockReply = { kind: 'text', text: 'counting slowly '.repeat(400), delayMs: 200 };
 
 interface Story {
-  readonly provider: RealCliName;
+  readonly provider: TerminalCliName;
   /** Dialogs before the composer, and the keys that answer them. */
   readonly dialogs: readonly (readonly [reason: string, key: string])[];
   /** A tool call that needs a permission. */
   readonly tool: (file: string) => ToolCall;
+  /** What allows it. */
+  readonly allow: string;
+  /** Who told last what it did: its hooks, where it can be made to report. */
+  readonly source: 'hooks' | 'screen';
 }
+
+const touch = (name: string) => (file: string) => ({
+  name,
+  input: { command: `touch ${file}`, description: 'Make a file', is_background: false },
+});
 
 const STORIES: readonly Story[] = [
   {
@@ -41,6 +48,8 @@ const STORIES: readonly Story[] = [
       ['api-key', '1'],
     ],
     tool: (file) => ({ name: 'Write', input: { file_path: file, content: 'written' } }),
+    allow: '1',
+    source: 'hooks',
   },
   {
     provider: 'codex',
@@ -49,8 +58,21 @@ const STORIES: readonly Story[] = [
       name: 'exec_command',
       input: { cmd: `touch ${file}`, sandbox_permissions: 'require_escalated', justification: 'to try it' },
     }),
+    allow: '1',
+    source: 'hooks',
   },
+  {
+    provider: 'gemini',
+    dialogs: [['trust', '1']],
+    tool: touch('run_shell_command'),
+    allow: '1',
+    source: 'screen',
+  },
+  { provider: 'opencode', dialogs: [], tool: touch('bash'), allow: 'enter', source: 'hooks' },
+  { provider: 'qwen', dialogs: [], tool: touch('run_shell_command'), allow: '1', source: 'hooks' },
 ];
+/** Small enough to install anywhere. */
+const ALWAYS: readonly TerminalCliName[] = ['claude', 'codex'];
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
@@ -77,19 +99,10 @@ function reply({ body, prompt }: RecordedRequest): MockReply {
     : TURN;
 }
 
-function endsWithToolResult({ messages, input }: Record<string, unknown>): boolean {
-  const list: unknown = messages ?? input;
-  return Array.isArray(list) && /"(?:tool_result|function_call_output)"/.test(JSON.stringify(list.at(-1)));
-}
-
-async function install(name: RealCliName, context: TestContext): Promise<void> {
-  try {
-    const { file } = await ensureRealCli(name);
-    roost.environment.PATH = `${dirname(file)}:${dirname(process.execPath)}:${roost.environment.PATH ?? ''}`;
-  } catch (error) {
-    if (!(error instanceof RegistryUnreachable)) throw error;
-    context.skip(`${name} could not be installed: ${error.message}`);
-  }
+function endsWithToolResult({ messages, input, contents }: Record<string, unknown>): boolean {
+  const list: unknown = messages ?? input ?? contents;
+  const result = /"(?:tool_result|function_call_output|functionResponse)"|"role":"tool"/;
+  return Array.isArray(list) && result.test(JSON.stringify(list.at(-1)));
 }
 
 let node: NodeConnection;
@@ -106,58 +119,81 @@ async function history(): Promise<string[]> {
   return said.filter((state, index) => state !== 'running' && state !== said[index - 1]);
 }
 
+const screenShows = (wanted: RegExp) =>
+  waitFor(`the screen to match ${wanted}`, async () => wanted.test(await roost.ok(['logs', 'agent'])));
+
 const becomes = (wanted: string) =>
   waitFor(`the agent to be ${wanted}`, async () => (await history()).at(-1) === wanted, {
     timeoutMs: 60_000,
     everyMs: 100,
     state: async () => ({
-      history: await history(),
+      activity: (await node.request('events.read', {})).events.flatMap(({ body }) =>
+        body.kind === 'session-changed' ? [body.session.activity] : [],
+      ),
       screen: (await roost.ok(['logs', 'agent'])).trimEnd().split('\n').slice(-16),
     }),
   });
 
+/** Types a key by its name, or text, as a second client does. */
+const press = (key: string) =>
+  roost.ok(/^[a-z]+$/.test(key) ? ['send', 'agent', '--key', key] : ['send', 'agent', key]);
+
 describe('what a real agent is doing', () => {
   it.for(STORIES)(
-    '$provider: its dialogs, a turn, a permission, an interrupt; nothing else in between',
+    '$provider: its dialogs, prompts that arrive, a permission, an interrupt; nothing else in between',
     { timeout: INSTALL_MS },
-    async ({ provider, dialogs, tool }, context) => {
-      await install(provider, context);
+    async ({ provider, dialogs, tool, allow, source }, context) => {
+      if (!ALWAYS.includes(provider) && !FULL_ATTACK)
+        context.skip('only with ROOST_ATTACK=full: it is large to install');
+      await putOnPath(provider, roost, context);
       execFileSync('git', ['init', '-q', roost.work]);
       const home = join(roost.root, 'agent-home');
       mkdirSync(home);
-      const prepare = provider === 'claude' ? claudeEnvironment : codexHome;
-      const environment = await prepare({ home, baseUrl: server.url });
-      const flags = Object.entries(environment).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
-      await roost.ok(['run', '--detach', '--name', 'agent', ...flags, provider]);
+      const environment = await HOMES[provider]({ home, baseUrl: server.url });
+      await roost.ok(['run', '--detach', '--name', 'agent', ...asFlags(environment), provider]);
       node = await connectTo(roost);
       try {
         call = tool(join(roost.work, 'made-by-agent'));
         const address = addressOf(await roost.session('agent'));
-        const prompt = (text: string) =>
-          node.request('session.prompt', { ...address, text, until: 'written' });
+        const prompt = (text: string, until: PromptDelivery) =>
+          node.request('session.prompt', { ...address, text, until, waitMs: 60_000 });
+        const refused = async (text: string) =>
+          (await roost.roost(['prompt', 'agent', text])).stderr.split('\n').slice(0, 2).join(' ');
 
         const expected: string[] = [];
         for (const [reason, key] of dialogs) {
           await becomes(`blocked ${reason}`);
           expected.push(`blocked ${reason}`);
           expect(await roost.ok(['attention'])).toContain(reason);
-          await roost.ok(key === 'enter' ? ['send', 'agent', '--key', key] : ['send', 'agent', key]);
+          expect(await refused('too early')).toMatch(/agent-not-ready: .* (?:it asks|nobody|it shows)/);
+          await press(key);
         }
         await becomes('ready');
 
-        await prompt('count');
+        await roost.ok(['send', 'agent', 'half a thought']);
+        await screenShows(/half a thought/);
+        expect(await refused('not to be merged')).toMatch(/composer-occupied/);
+        for (const _ of 'half a thought') await press('backspace');
+        await screenShows(/^(?![^]*half a thought)/);
+
+        const long = `count ${'and on, line by line\n'.repeat(60)}to the end`;
+        expect(await prompt(long, 'answered')).toMatchObject({ delivery: 'answered' });
         await becomes('done');
         expect(await roost.ok(['attention'])).toContain('done');
+        expect(server.requests.some(({ prompt: text }) => text.includes(long))).toBe(true);
         await node.request('session.acknowledge', address);
 
-        await prompt('write a file');
+        expect(await prompt('write a file', 'accepted')).toMatchObject({ delivery: 'accepted' });
         await becomes('blocked approval');
-        await roost.ok(['send', 'agent', '1']);
+        expect(await refused('while it waits')).toMatch(/agent-not-ready.*permission/);
+        await press(allow);
         await becomes('done');
         expect(existsSync(join(roost.work, 'made-by-agent'))).toBe(true);
+        expect((await roost.session('agent')).activity?.source).toBe(source);
 
-        await prompt('go on for ever');
+        expect(await prompt('go on for ever', 'accepted')).toMatchObject({ delivery: 'accepted' });
         await becomes('working');
+        expect(await refused('while it works')).toMatch(/turn-in-flight/);
         await roost.ok(['interrupt', 'agent']);
         await becomes('idle');
         expect((await history()).filter((state) => state !== 'starting')).toEqual([
@@ -173,6 +209,10 @@ describe('what a real agent is doing', () => {
           'working',
           'idle',
         ]);
+        const asked = server.requests.filter(({ prompt: text }) => /too early|merged|while it/.test(text));
+        expect(asked).toEqual([]);
+        const { records } = await node.request('record.list', {});
+        expect(records).toMatchObject([{ state: 'live', providerSession: { key: 'session-id' } }]);
       } finally {
         node.close();
       }

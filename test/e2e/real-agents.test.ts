@@ -1,24 +1,21 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   claudeEnvironment,
-  ensureRealCli,
   HOMES,
   passFirstRunScreens,
-  RegistryUnreachable,
   startMockModelServer,
   type MockModelServer,
-  type TerminalCliName,
 } from '@roost/lab';
-import { afterEach, beforeEach, describe, expect, it, type TestContext } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isAlive, RoostHome } from '../support/roost-home.ts';
 import { FULL_ATTACK } from '../support/counts.ts';
+import { asFlags, INSTALL_MS, putOnPath } from '../support/real-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const ANSWER = 'MOCKED-ANSWER-42';
-const INSTALL_MS = 600_000;
 
 let roost: RoostHome;
 let server: MockModelServer;
@@ -30,20 +27,6 @@ afterEach(async () => {
   await roost[Symbol.asyncDispose]();
   await server.close();
 });
-
-/** Puts the real program first on the PATH of this Roost; skips the test when it cannot be installed. */
-async function install(name: TerminalCliName, context: TestContext): Promise<void> {
-  try {
-    const { file } = await ensureRealCli(name);
-    roost.environment.PATH = `${dirname(file)}:${dirname(process.execPath)}:${roost.environment.PATH ?? ''}`;
-  } catch (error) {
-    if (!(error instanceof RegistryUnreachable)) throw error;
-    context.skip(`${name} could not be installed: ${error.message}`);
-  }
-}
-
-const asFlags = (environment: Readonly<Record<string, string>>) =>
-  Object.entries(environment).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
 
 async function killNodeAndStartAgain(): Promise<void> {
   const pid = await roost.nodePid();
@@ -66,7 +49,7 @@ describe('a real agent in a Roost terminal', () => {
     async ([name, run, asks], context) => {
       if (asks === 'asks nothing' && !FULL_ATTACK)
         context.skip('only with ROOST_ATTACK=full: it is large to install');
-      await install(name, context);
+      await putOnPath(name, roost, context);
       execFileSync('git', ['init', '-q', roost.work]);
       const home = join(roost.root, 'agent-home');
       mkdirSync(home);
@@ -121,7 +104,7 @@ describe('a real agent in a Roost terminal', () => {
   it(
     'claude -p in a pipe session delivers all its JSON lines across a node restart',
     async (context) => {
-      await install('claude', context);
+      await putOnPath('claude', roost, context);
       const slow = await startMockModelServer({
         defaultReply: {
           kind: 'text',

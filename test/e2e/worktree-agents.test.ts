@@ -5,15 +5,13 @@ import { join } from 'node:path';
 import {
   claudeEnvironment,
   codexHome,
-  ensureRealCli,
-  RegistryUnreachable,
   startMockModelServer,
   type MockReply,
-  type RealCliName,
   type RecordedRequest,
 } from '@roost/lab';
 import { expect, it } from 'vitest';
 import type { LeaseEvidence, WorktreeLease } from '@roost/protocol';
+import { asFlags, installRealCli } from '../support/real-cli.ts';
 import { RoostHome } from '../support/roost-home.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -103,25 +101,16 @@ it('shows each of two real agents, Claude Code and Codex, only its own changes',
       ['one', 'claude', '-p --dangerously-skip-permissions', claudeEnvironment],
       ['two', 'codex', 'exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox', codexHome],
     ] as const;
-    const install = async (cli: RealCliName) => {
-      try {
-        return (await ensureRealCli(cli)).file;
-      } catch (error) {
-        if (!(error instanceof RegistryUnreachable)) throw error;
-        return context.skip(`${cli} could not be installed: ${error.message}`);
-      }
-    };
     profile({});
     for (const [name, cli, options, prepare] of agents) {
       const environment = await prepare({ home: join(roost.root, `home-${name}`), baseUrl: server.url });
-      const flags = Object.entries(environment).flatMap(([key, value]) => ['--env', `${key}=${value}`]);
-      const script = `'${await install(cli)}' ${options} 'write ${name}' </dev/null; exec cat`;
+      const script = `'${await installRealCli(cli, context)}' ${options} 'write ${name}' </dev/null; exec cat`;
       await roost.ok([
         'run',
         '--detach',
         '--name',
         name,
-        ...flags,
+        ...asFlags(environment),
         `--worktree=work/${name}`,
         '--',
         'sh',

@@ -144,6 +144,8 @@ const HINTS: Readonly<Record<FailureCode, Hint>> = {
     'roost records show NAME   tells what is known of it; roost run   starts anew',
   'session-record-conflict': 'roost records show NAME   shows it as it is now',
   'turn-in-flight': 'roost attach NAME   shows its work; roost interrupt NAME   interrupts it',
+  'agent-not-ready': notReady,
+  'composer-occupied': 'roost attach NAME   shows it; send or clear it, then try again',
   'prompt-unsupported': 'roost send NAME TEXT --paste --enter   types it like a person',
   'delivery-unprovable': 'roost prompt NAME TEXT --until written   is what this session can tell',
   'spawn-target-mismatch': 'the state directory has another node now; try again',
@@ -261,6 +263,25 @@ const PROTECTED: Readonly<Record<string, string>> = {
   'inside-worktree':
     'it would be inside another worktree, which does not ignore it; choose another place with --path DIR',
 };
+
+/** What an agent waits for before it takes a prompt. */
+const WAITS_FOR: Readonly<Record<string, string>> = {
+  starting: 'it still starts; try again in a moment',
+  unknown: 'its screen shows no composer',
+  approval: 'it waits for a permission',
+  question: 'it has asked something',
+  trust: 'it asks whether to trust the folder',
+  login: 'nobody is logged in',
+  'api-key': 'it asks for an API key, or about one',
+  onboarding: 'it shows its first-run questions',
+  update: 'it offers an update',
+  hooks: 'it wants its hooks to be reviewed',
+};
+
+function notReady(details: FailureDetails): string {
+  const reason = text(details, 'reason') ?? 'unknown';
+  return `${WAITS_FOR[reason] ?? `it is blocked: ${reason}`}; roost attach NAME   shows it`;
+}
 
 function whatWouldBeLost(details: FailureDetails): string {
   const operation = text(details, 'operation');

@@ -28,6 +28,8 @@ import { acquireHomeLock } from './home/lock.ts';
 import { nodeToken } from './home/token.ts';
 import { writeHookFiles } from './reports/hook-files.ts';
 import { Reports } from './reports/reports.ts';
+import { takeToldIdentity } from './records/told-identity.ts';
+import { Prompts } from './prompts/prompts.ts';
 import type { KeeperEvents } from './keepers/keeper-link.ts';
 import { KeeperPool } from './keepers/keeper-pool.ts';
 import { ManagedWorktrees } from './managed-worktrees/managed-worktrees.ts';
@@ -158,6 +160,8 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     log,
     events: heard,
   });
+  const providers = new Providers({ environment: options.environment, directory: paths.providers, log });
+  undo.push(() => providers.close());
   const screens = new Screens({ store, keepers, log });
   const activities: Activities = new Activities({ store, keepers, lifecycle, log });
   const conversations = new Conversations({
@@ -168,11 +172,17 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     activities,
     log,
   });
+  const prompts = new Prompts({ store, providers });
   writeHookFiles(paths.hooks);
   const reports = new Reports({
     store,
     sessionsDirectory: paths.sessions,
-    heard: (sessionId, event) => activities.heard(sessionId, 'hooks', event),
+    heard: (sessionId, event) => {
+      // What it began with counts before that it works.
+      prompts.heard(sessionId, event);
+      activities.heard(sessionId, 'hooks', event);
+      if (event.kind === 'identity') takeToldIdentity({ store, log }, sessionId, event.providerSessionId);
+    },
     log,
   });
   const removals = new Removals({ store, keepers, sessionsDirectory: paths.sessions, log });
@@ -180,6 +190,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     screens.close();
     reports.close();
     conversations.close();
+    prompts.close();
     activities.close();
     lifecycle.close();
     output.close();
@@ -218,8 +229,6 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
   const retention = new RecordRetention({ store, policy: config.records, log, onRemoved: removed });
   const ledger = new SpawnLedger({ store, keepers, lifecycle, removed, log });
   undo.push(() => ledger.close());
-  const providers = new Providers({ environment: options.environment, directory: paths.providers, log });
-  undo.push(() => providers.close());
   const source = { environment: options.environment, home: paths.home, providers };
   const slots = new Slots(WORKSPACE_SLOTS);
   const catalog = new HistoryCatalog({
@@ -312,6 +321,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
       source,
       activities,
       conversations,
+      prompts,
     }),
     ...conversationOperations({ store, conversations }),
     ...recordOperations({ ...scene, source, removed }),
@@ -380,6 +390,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     await managed.close();
     screens.close();
     reports.close();
+    prompts.close();
     activities.close();
     lifecycle.close();
     outcomes.close();

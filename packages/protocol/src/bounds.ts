@@ -100,6 +100,8 @@ export const OUTPUT_PAGE_BYTES_MAX = 1024 * 1024;
 export const SCREEN_LINES_MAX = 100_000;
 /** Milliseconds that a waiting read may stay open. */
 export const WAIT_MS_MAX = 60_000;
+/** Milliseconds that a prompt may be waited for: turns take long. */
+export const PROMPT_WAIT_MS_MAX = 3_600_000;
 /** Milliseconds of grace that a stop may ask for. */
 export const STOP_GRACE_MS_MAX = 600_000;
 /** Milliseconds of grace when a stop names none. */

@@ -61,6 +61,8 @@ export const FAILURE_SENTENCES = {
   'history-too-large': 'The session is too large to be read as a whole; its newest messages can be.',
   'workspace-registration-required': 'The session ran outside of every registered workspace.',
   'turn-in-flight': 'The agent is at work; it takes no prompt now.',
+  'agent-not-ready': 'The agent does not wait for a prompt now; nothing was written.',
+  'composer-occupied': "Something stands in the agent's composer already; nothing was written.",
   'prompt-unsupported': 'A prompt is not known to arrive in this session.',
   'delivery-unprovable': 'This session cannot tell whether a prompt came that far.',
   'unknown-choice': 'The agent offers no such choice now.',

@@ -108,11 +108,34 @@ function countValues(rest: readonly string[], takes: 'one' | 'optional' | 'many'
   }
 }
 
-export function isOption(word: string): boolean {
+/** How something is said on a command line: by one of these options, and only with a value that begins so. */
+export interface Saying {
+  readonly saidBy: readonly string[];
+  readonly saidAs?: string;
+}
+
+/** Whether the caller's own arguments say it. */
+export function isSaid({ saidBy, saidAs = '' }: Saying, given: readonly string[]): boolean {
+  const end = given.indexOf('--');
+  const words = end < 0 ? given : given.slice(0, end);
+  return words.some((word, at) => {
+    if (!isOption(word)) return false;
+    const name = optionName(word);
+    if (saidBy.includes(name)) {
+      const value = name === word ? (words[at + 1] ?? '') : word.slice(name.length + 1);
+      return value.startsWith(saidAs);
+    }
+    // `-mMODEL`, `-cKEY=VALUE`
+    const letter = word.slice(0, 2);
+    return !word.startsWith('--') && saidBy.includes(letter) && word.slice(2).startsWith(saidAs);
+  });
+}
+
+function isOption(word: string): boolean {
   return word.startsWith('-') && word !== '-' && word !== '--';
 }
 
-export function optionName(word: string): string {
+function optionName(word: string): string {
   return word.startsWith('--') ? (word.split('=', 1)[0] ?? word) : word;
 }
 

@@ -65,6 +65,8 @@ export { genericProvider, type ProviderDefinition } from './generic/manifest.ts'
 export type { SessionChoice } from './command-line.ts';
 export { asRawTerminal } from './raw-terminal.ts';
 export { REPORT_BYTES_MAX, REPORT_SUFFIX, REPORTS_DIRECTORY, type ProviderHooks } from './hook-report.ts';
+export { planHooks } from './hook-plan.ts';
+export { readComposer, type ComposerRule } from './composer-rule.ts';
 export { readScreen } from './read-screen.ts';
 export type { ScreenRule, ScreenVerdict } from './screen-rule.ts';
 export { runtimeCapabilities } from './runtime-capabilities.ts';

@@ -6,11 +6,12 @@
  * (`git push` works as in any terminal), while an agent chooses its commands itself and gets that reach only when its
  * launch sets the variable.
  */
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { failure, type AgentProtocolId, type Failure, type Transport } from '@roost/protocol';
 import { childEnvironment } from './child-environment.ts';
 import { planArguments, type SessionChoice } from './command-line.ts';
 import type { ProviderManifest, ProviderStructured } from './manifest.ts';
+import { planHooks, type HookPlace } from './hook-plan.ts';
 import { searchPaths } from './search-path.ts';
 
 export interface LaunchPlan {
@@ -43,8 +44,8 @@ export interface LaunchScene {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Variables that the launch sets. */
   readonly set?: Readonly<Record<string, string>>;
-  /** Where the files of hooks lie; without it, nothing is made to report. */
-  readonly hooksDirectory?: string;
+  /** Without it, nothing is made to report. */
+  readonly hooks?: HookPlace;
   /** Finds an executable; `path` is the PATH that the child will have. */
   readonly which: (name: string, path: string | undefined) => string | null;
 }
@@ -96,7 +97,7 @@ export function planLaunch(provider: ProviderManifest, scene: ProviderLaunch): L
     const executables = executable.kind === 'search' ? [...executable.names] : [FALLBACK_SHELL];
     return { failure: failure('provider-not-installed', { provider: provider.id, executables }) };
   }
-  const hooks = hookArguments(provider, scene);
+  const hooks = planHooks(provider, scene, environment);
   const structured = structuredOf(provider, transport);
   const leading = [
     ...provider.leadingArguments.filter((one) => !planned.shown.includes(one)),
@@ -106,12 +107,12 @@ export function planLaunch(provider: ProviderManifest, scene: ProviderLaunch): L
   return {
     plan: {
       file: file.path,
-      argv: [...front, ...leading, ...hooks, ...planned.arguments],
+      argv: [...front, ...leading, ...(hooks?.arguments ?? []), ...planned.arguments],
       shown: [...front, ...leading, ...planned.shown],
-      environment,
+      environment: { ...environment, ...hooks?.environment },
       providerSessionId: planned.sessionId,
       conversation: structured === null ? null : conversationOf(structured, scene.session),
-      reports: hooks.length > 0,
+      reports: hooks !== null,
     },
   };
 }
@@ -164,17 +165,6 @@ export function findLaunchFile(
       return { path, name, isLogin: LOGIN_OPTION_SHELLS.has(name) };
     }
   }
-}
-
-/** Empty where the caller gives the option himself: it is his then. */
-function hookArguments({ hooks }: ProviderManifest, scene: ProviderLaunch): string[] {
-  const { hooksDirectory, transport, arguments: given } = scene;
-  const [option] = hooks?.arguments ?? [];
-  if (hooks === undefined || option === undefined || hooksDirectory === undefined || transport !== 'pty')
-    return [];
-  if (given.some((word) => word === option || word.startsWith(`${option}=`))) return [];
-  const file = join(hooksDirectory, hooks.file.name);
-  return hooks.arguments.map((word) => (word === '{file}' ? file : word));
 }
 
 /** A plain command, run with its person's reach and no shell in between. */

@@ -1,5 +1,7 @@
 import type { AgentProtocolId, SessionOptions, Transport } from '@roost/protocol';
 import type { ProviderHistory } from './history.ts';
+import type { Saying } from './command-line.ts';
+import type { ComposerRule } from './composer-rule.ts';
 import type { ProviderHooks } from './hook-report.ts';
 import type { ScreenRule } from './screen-rule.ts';
 
@@ -32,12 +34,14 @@ export interface ProviderManifest {
   readonly login: ProviderLogin | null;
   /** How it is made to report. */
   readonly hooks?: ProviderHooks;
-  /** What a person presses in its terminal to end a turn; otherwise Ctrl-C, as for any program. */
-  readonly interruptKeys?: string;
+  /** What a person presses in its terminal to end a turn, one after the other; otherwise Ctrl-C, as for any program. */
+  readonly interruptKeys?: readonly string[];
   /** How its screen is read. */
   readonly screen?: readonly ScreenRule[];
   /** Where it keeps its sessions, and how they are read. */
   readonly history?: ProviderHistory;
+  /** Where what a person has typed stands on it. */
+  readonly composer?: ComposerRule;
   /** How it is spoken with over pipes, where its `pipe` transport takes spoken prompts. */
   readonly structured?: ProviderStructured;
 }
@@ -70,20 +74,17 @@ export interface VersionRange {
 export type ProviderOptions = Readonly<Partial<Record<keyof SessionOptions, ProviderOption>>>;
 
 /** How one option is said on the command line. A caller's own arguments that say the same win: `saidBy` names them. */
-export type ProviderOption = {
-  readonly saidBy: readonly string[];
-  /** They say it only with a value that begins with this, as one of many settings given by the same option. */
-  readonly saidAs?: string;
-} & (
-  | {
-      readonly kind: 'value';
-      /** `{value}` stands for the value; a list has them once for each. */
-      readonly arguments: readonly string[];
-      /** All that it takes; null: any. */
-      readonly values: readonly string[] | null;
-    }
-  | { readonly kind: 'choice'; readonly choices: Readonly<Record<string, readonly string[]>> }
-);
+export type ProviderOption = Saying &
+  (
+    | {
+        readonly kind: 'value';
+        /** `{value}` stands for the value; a list has them once for each. */
+        readonly arguments: readonly string[];
+        /** All that it takes; null: any. */
+        readonly values: readonly string[] | null;
+      }
+    | { readonly kind: 'choice'; readonly choices: Readonly<Record<string, readonly string[]>> }
+  );
 
 /** Whether somebody has logged in, as far as that can be told without the network. */
 interface ProviderLogin {

@@ -30,7 +30,7 @@ function holds({ all = [], any, none = [] }: ScreenGate, text: string): boolean 
   );
 }
 
-function regionText(region: ScreenRegion, { lines, title }: ScreenView): string {
+export function regionText(region: ScreenRegion, { lines, title }: ScreenView): string {
   switch (region.kind) {
     case 'title':
       return title ?? '';

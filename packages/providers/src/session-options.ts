@@ -1,7 +1,7 @@
 /** From session options to the arguments of one provider. What a provider has no way to say is refused, never left out. */
 import { failure, type Failure, type SessionOptions, type Transport } from '@roost/protocol';
 import { structuredOf } from './launch.ts';
-import { filled, isOption, optionName } from './command-line.ts';
+import { filled, isSaid } from './command-line.ts';
 import type { ProviderManifest, ProviderOption } from './manifest.ts';
 
 export type OptionOutcome = { readonly arguments: readonly string[] } | { readonly failure: Failure };
@@ -44,22 +44,6 @@ function wordsFor(option: ProviderOption, value: string): readonly string[] | nu
 /** Values that an option takes; null for any. */
 export function optionValues(option: ProviderOption): readonly string[] | null {
   return option.kind === 'choice' ? Object.keys(option.choices) : option.values;
-}
-
-function isSaid({ saidBy, saidAs = '' }: ProviderOption, given: readonly string[]): boolean {
-  const end = given.indexOf('--');
-  const words = end < 0 ? given : given.slice(0, end);
-  return words.some((word, at) => {
-    if (!isOption(word)) return false;
-    const name = optionName(word);
-    if (saidBy.includes(name)) {
-      const value = name === word ? (words[at + 1] ?? '') : word.slice(name.length + 1);
-      return value.startsWith(saidAs);
-    }
-    // `-mMODEL`, `-cKEY=VALUE`
-    const letter = word.slice(0, 2);
-    return !word.startsWith('--') && saidBy.includes(letter) && word.slice(2).startsWith(saidAs);
-  });
 }
 
 function refused(provider: string, option: string, known?: ProviderOption): OptionOutcome {

@@ -380,7 +380,7 @@ async function passStart(cli: TerminalCliName, stage: Stage): Promise<void> {
   throw new Error(`not ready; the screen:\n${last}`);
 }
 
-async function clear(stage: Stage): Promise<void> {
+export async function clear(stage: Stage): Promise<void> {
   // Twice: a pasted text has several lines, and each goes on its own.
   for (const key of ['\x15', '\x7f', '\x15', '\x7f', '\x15']) {
     stage.press(key);

@@ -1,10 +1,11 @@
-// One turn with a permission on a terminal, with hooks installed: the payloads that the hooks got, and the files of the session
-// that stay behind.
+// A turn, one with a permission, and one that is interrupted on a terminal, made to report as a launch of Roost does: the reports, and the files of the session that
+// stay behind.
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { findProvider, planHooks, REPORTS_DIRECTORY } from '@roost/providers';
 import { HOMES, trustFolder } from '../real-cli/homes.ts';
 import { passFirstRunScreens } from '../real-cli/first-run-screens.ts';
 import type { RealCli } from '../real-cli/install.ts';
@@ -13,99 +14,11 @@ import { commonEnvironment } from './common-environment.ts';
 import { DIALECTS } from './dialects.ts';
 import type { CapturedFiles } from './fixtures.ts';
 import { Normaliser } from './normalise.ts';
+import { clear } from './screens.ts';
 import { type Scratch, withScratch } from './scratch.ts';
 import { startScriptedModel } from './scripted-model.ts';
 import { Stage } from './stage.ts';
 import { streamTurns } from './stream-scripts.ts';
-
-interface HookSetup {
-  /** Installs a command for every event; gives the arguments it takes besides. */
-  install: (command: string, home: string) => Promise<readonly string[]>;
-}
-
-const byEvent = (events: readonly string[], command: string, matcher?: string): Record<string, unknown> =>
-  Object.fromEntries(
-    events.map((event) => [
-      event,
-      [{ ...(matcher === undefined ? {} : { matcher }), hooks: [{ type: 'command', command }] }],
-    ]),
-  );
-
-async function addToSettings(file: string, added: Record<string, unknown>): Promise<void> {
-  const settings = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
-  await writeFile(file, JSON.stringify({ ...settings, ...added }));
-}
-
-const CLAUDE_EVENTS = [
-  'SessionStart',
-  'UserPromptSubmit',
-  'PreToolUse',
-  'PermissionRequest',
-  'PostToolUse',
-  'PostToolUseFailure',
-  'Notification',
-  'Stop',
-  'StopFailure',
-  'SubagentStart',
-  'SubagentStop',
-  'PreCompact',
-  'SessionEnd',
-];
-const CODEX_EVENTS = [
-  'SessionStart',
-  'UserPromptSubmit',
-  'PreToolUse',
-  'PermissionRequest',
-  'PostToolUse',
-  'Stop',
-];
-const GEMINI_EVENTS = [
-  'SessionStart',
-  'BeforeAgent',
-  'BeforeModel',
-  'AfterModel',
-  'BeforeTool',
-  'AfterTool',
-  'AfterAgent',
-  'PreCompress',
-  'Notification',
-  'SessionEnd',
-];
-
-const HOOKS: Readonly<Partial<Record<TerminalCliName, HookSetup>>> = {
-  claude: {
-    install: (command) =>
-      Promise.resolve(['--settings', JSON.stringify({ hooks: byEvent(CLAUDE_EVENTS, command) })]),
-  },
-  codex: {
-    install: async (command, home) => {
-      await writeFile(
-        join(home, '.codex', 'hooks.json'),
-        JSON.stringify({ hooks: byEvent(CODEX_EVENTS, command) }),
-      );
-      // The notify program gets its payload as an argument.
-      const notify = JSON.stringify(['/bin/sh', '-c', `printf %s "$1" | ${command}`, 'notify']);
-      return ['--dangerously-bypass-hook-trust', '-c', `notify=${notify}`];
-    },
-  },
-  gemini: {
-    install: async (command, home) => {
-      await addToSettings(join(home, '.gemini', 'settings.json'), {
-        hooksConfig: { enabled: true },
-        hooks: byEvent(GEMINI_EVENTS, command, '*'),
-      });
-      return [];
-    },
-  },
-  qwen: {
-    install: async (command, home) => {
-      await addToSettings(join(home, '.qwen', 'settings.json'), {
-        hooks: byEvent(CLAUDE_EVENTS, command, '*'),
-      });
-      return [];
-    },
-  },
-};
 
 /** Where the sessions are kept, below HOME. */
 const HISTORY: Readonly<Record<TerminalCliName, RegExp>> = {
@@ -130,22 +43,18 @@ async function playSession(
   { home, project }: Scratch,
 ): Promise<CapturedSession> {
   const dialect = DIALECTS[cli];
-  const log = join(home, 'hook-log');
-  await mkdir(log);
+  const reports = await makeReporting(cli, home);
   const model = await startScriptedModel(streamTurns(cli));
   const normaliser = new Normaliser();
   try {
     const environment = await HOMES[cli]({ home, baseUrl: model.server.url });
     if (cli === 'gemini') await trustFolder(home, project);
-    const record = join(home, 'record-hook');
-    await writeFile(record, `#!/bin/sh\ncat > ${log}/$(date +%s%N)-$$.json\n`, { mode: 0o755 });
-    const hookArgs = (await HOOKS[cli]?.install(record, home)) ?? [];
-    const env = { ...commonEnvironment(real.file), ...environment };
+    const env = { ...commonEnvironment(real.file), ...environment, ...reports.environment };
     const stage = new Stage({
       cli,
       version: real.version,
       file: real.file,
-      args: [...dialect.args, ...hookArgs],
+      args: [...dialect.args, ...reports.arguments],
       cwd: project,
       env,
     });
@@ -168,6 +77,15 @@ async function playSession(
       stage.press(dialect.allow);
       await stage.sees(/The command has run/);
       await stage.settle({ quietMs: 2500 });
+      await stage.prompt('Talk on, turn-slow');
+      await model.waitUntilAsked('turn-slow', 1, 60_000);
+      await delay(1500);
+      for (const key of findProvider(cli)?.interruptKeys ?? []) {
+        stage.press(key);
+        await delay(300);
+      }
+      await stage.settle({ quietMs: 2500 });
+      await clear(stage);
       await stage.prompt(dialect.exit);
       await Promise.race([stage.terminal.exit, delay(10_000)]);
       await stage.shoot('exited', 'exited');
@@ -180,7 +98,7 @@ async function playSession(
     await delay(500);
     if (cli === 'opencode') await exportSession(stage, { file: real.file, cwd: project, env }, home);
     return {
-      hooks: await readHooks(log, normaliser),
+      hooks: await readHooks(reports.directory, normaliser),
       history: await readHistory(home, HISTORY[cli], normaliser),
     };
   } finally {
@@ -213,15 +131,48 @@ async function exportSession(
   await writeFile(join(home, 'database.json'), JSON.stringify(tables));
 }
 
+interface Reporting {
+  arguments: readonly string[];
+  environment: Readonly<Record<string, string>>;
+  /** Where the reports come to lie. */
+  directory: string;
+}
+
+async function makeReporting(cli: TerminalCliName, home: string): Promise<Reporting> {
+  const roost = join(home, 'roost');
+  const directory = join(roost, 'sessions', 'captured', REPORTS_DIRECTORY);
+  await mkdir(directory, { recursive: true });
+  const provider = findProvider(cli);
+  const plan =
+    provider &&
+    planHooks(
+      provider,
+      { transport: 'pty', arguments: [], hooks: { directory: roost, exists: () => false } },
+      {},
+    );
+  if (plan === null) return { arguments: [], environment: {}, directory };
+  const file = provider?.hooks?.file ?? null;
+  if (file !== null) await writeFile(join(roost, file.name), file.content);
+  return {
+    arguments: plan.arguments,
+    environment: { ...plan.environment, ROOST_HOME: roost, ROOST_SESSION_ID: 'captured' },
+    directory,
+  };
+}
+
 /** Named by their order and event, as `03-PreToolUse.json`. */
-async function readHooks(log: string, normaliser: Normaliser): Promise<CapturedFiles> {
+async function readHooks(directory: string, normaliser: Normaliser): Promise<CapturedFiles> {
+  const reports = (await readdir(directory)).map((name) => join(directory, name));
+  const stamped = await Promise.all(reports.map(async (path) => ({ path, at: (await stat(path)).mtimeMs })));
   const files: CapturedFiles = new Map();
-  let number = 0;
-  for (const name of (await readdir(log)).sort()) {
-    const payload = JSON.parse(await readFile(join(log, name), 'utf8')) as Record<string, unknown>;
+  for (const { path } of stamped.sort((one, other) => one.at - other.at)) {
+    const payload = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
     const event = payload.hook_event_name ?? payload.type;
-    const file = `${String(++number).padStart(2, '0')}-${typeof event === 'string' ? event : 'unnamed'}.json`;
-    files.set(file, `${JSON.stringify(normaliser.value(payload), null, 2)}\n`);
+    const number = String(files.size + 1).padStart(2, '0');
+    files.set(
+      `${number}-${typeof event === 'string' ? event : 'unnamed'}.json`,
+      `${JSON.stringify(normaliser.value(payload), null, 2)}\n`,
+    );
   }
   return files;
 }

@@ -164,6 +164,26 @@ describe("the agent's own word", () => {
       [1_501, 'nothing', 'blocked trust'],
     ]);
   });
+  test('that it works outlives the composer of before, which is drawn for a while yet', () => {
+    story([
+      [0, 'see composer', 'starting'],
+      [1_000, 'see composer', 'ready'],
+      [2_000, 'tell working', 'working'],
+      [7_000, 'see composer', 'working'],
+      [12_001, 'nothing', 'done'],
+    ]);
+  });
+  test('that an answer was given outlives the dialog that is still drawn', () => {
+    story([
+      [0, 'tell approval', 'blocked approval'],
+      [100, 'see approval', 'blocked approval'],
+      [1_000, 'tell working', 'working'],
+      [1_900, 'see approval', 'working'],
+      [2_100, 'see working', 'working'],
+      [5_000, 'see approval', 'working'],
+      [7_001, 'nothing', 'blocked approval'],
+    ]);
+  });
   test('that a limit is reached stands beside a composer, until the next turn', () => {
     story([
       [0, 'tell working', 'working'],

@@ -44,6 +44,10 @@ const AGAINST_WORD_MS: Readonly<Record<Signal['kind'], number>> = {
   finished: 3_000,
   blocked: 500,
 };
+/** The same for what an agent asks, which it tells itself: a screen is drawn anew a moment after the answer. */
+const ASKED_AGAINST_WORD_MS = 2_000;
+/** The same for a composer that stood there before the agent said that it works: it takes a while to draw that. */
+const EARLIER_COMPOSER_MS = 10_000;
 const STEADY_MS: Readonly<Record<Signal['kind'], number>> = {
   starting: 0,
   working: 0,
@@ -170,7 +174,14 @@ function dueAt(seen: Heard, told: Heard | null): number {
   if (told.signal.kind === 'blocked' && isAfterTurn(told.signal.reason) && kind === 'composer') {
     return Number.POSITIVE_INFINITY;
   }
-  return Math.max(steady, Math.max(seen.since, told.since) + AGAINST_WORD_MS[kind]);
+  if (kind === 'composer' && told.signal.kind === 'working' && seen.since <= told.since)
+    return told.since + EARLIER_COMPOSER_MS;
+  return Math.max(steady, Math.max(seen.since, told.since) + againstWordMs(seen.signal));
+}
+
+function againstWordMs(signal: Signal): number {
+  const isAsked = signal.kind === 'blocked' && (signal.reason === 'approval' || signal.reason === 'question');
+  return isAsked ? ASKED_AGAINST_WORD_MS : AGAINST_WORD_MS[signal.kind];
 }
 
 /** A turn that failed is over, and leaves a composer, too: that does not speak against it. */

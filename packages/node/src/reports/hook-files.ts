@@ -6,10 +6,11 @@ import { PROVIDERS } from '@roost/providers';
 export function writeHookFiles(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   for (const { hooks } of PROVIDERS) {
-    if (hooks === undefined) continue;
-    const path = join(directory, hooks.file.name);
+    const file = hooks?.file ?? null;
+    if (file === null) continue;
+    const path = join(directory, file.name);
     const part = `${path}.part`;
-    writeFileSync(part, hooks.file.content, { mode: 0o600 });
+    writeFileSync(part, file.content, { mode: 0o600 });
     renameSync(part, path);
   }
 }

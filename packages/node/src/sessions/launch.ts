@@ -1,4 +1,5 @@
 // From a spawn request to what a keeper starts. Looks at the file system, starts nothing.
+import { existsSync } from 'node:fs';
 import { FailureError, type SpawnRequest } from '@roost/protocol';
 import {
   findExecutable,
@@ -51,7 +52,7 @@ export function planSession(
     environment,
     // A `roost` inside the session speaks to the node that hosts it.
     set: { ROOST_HOME: home, ...set, ...worktree },
-    hooksDirectory: homePaths(home).hooks,
+    hooks: { directory: homePaths(home).hooks, exists: existsSync },
     which: (name: string, path: string | undefined) => findExecutable(name, path, directory),
   };
   switch (launch.kind) {

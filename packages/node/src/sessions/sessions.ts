@@ -1,6 +1,7 @@
 // The operations on sessions. What lasts is in rows; what changes by the second (title, size, attached clients) is told by the
 // keeper and laid over the row when somebody looks.
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   FailureError,
   NODE_FRAME_BYTES_MAX,
@@ -18,13 +19,14 @@ import type { KeeperLink } from '../keepers/keeper-link.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
 import type { Store } from '../store/store.ts';
 import type { Reservations } from '../worktrees/reservations.ts';
+import { paste, type Prompts } from '../prompts/prompts.ts';
+import { sayPrompt } from '../prompts/say-prompt.ts';
 import { lastLines, readFinalScreen } from './final-screen.ts';
 import type { Conversations } from '../conversations/conversations.ts';
 import type { SessionLifecycle } from './lifecycle.ts';
 import { locateAddress, locateById, locateRun } from './locate-session.ts';
 import type { PipeOutput } from './pipe-output.ts';
 import type { Removals } from './removals.ts';
-import { givePrompt, paste, requirePrompt, sayPrompt } from './prompt.ts';
 import { resolveSelector } from './selector.ts';
 import {
   deleteSession,
@@ -52,6 +54,7 @@ export interface SessionScene {
   readonly source: LaunchSource;
   readonly activities: Pick<Activities, 'acknowledge' | 'interruptSent'>;
   readonly conversations: Conversations;
+  readonly prompts: Pick<Prompts, 'give' | 'requirePrompt'>;
   /** Directories in which nothing starts now. */
   readonly reservations: Pick<Reservations, 'requireFree'>;
 }
@@ -145,13 +148,13 @@ export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOp
     'session.prompt': (params, caller) => {
       const row = locateAddress(store.sql, caller, params);
       if (row.protocol !== null) return sayPrompt(conversations.require(row), params, caller.signal);
-      return givePrompt(row, { link: () => running(row), providers: scene.source.providers }, params);
+      return scene.prompts.give(row, () => running(row), params, caller.signal);
     },
 
     'session.paste': ({ text, ...address }, caller) => {
       const row = locateAddress(store.sql, caller, address);
       if (row.protocol !== null) throw new FailureError('unsupported-transport', { sessionId: row.id });
-      requirePrompt(row, scene.source.providers);
+      scene.prompts.requirePrompt(row);
       return paste(row, running(row), text, false);
     },
 
@@ -212,11 +215,18 @@ export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOp
   };
 }
 
+/** Milliseconds between two keys of one interrupt: closer ones are read as one. */
+const KEY_PAUSE_MS = 300;
+
 /** An agent's terminal is told to end its turn as its person would; Ctrl-C would end the agent. */
 async function interruptTurn(row: SessionRow, link: KeeperLink): Promise<void> {
-  const keys = row.transport === 'pty' ? (findProvider(row.provider)?.interruptKeys ?? null) : null;
-  if (keys === null) await link.call('interrupt', { sessionId: row.id });
-  else await link.call('input', { sessionId: row.id, text: keys, framing: 'raw', submit: false });
+  const sessionId = row.id;
+  const keys = row.transport === 'pty' ? (findProvider(row.provider)?.interruptKeys ?? []) : [];
+  if (keys.length === 0) await link.call('interrupt', { sessionId });
+  for (const [at, key] of keys.entries()) {
+    if (at > 0) await delay(KEY_PAUSE_MS);
+    await link.call('input', { sessionId, text: key, framing: 'raw', submit: false });
+  }
 }
 
 /** @throws FailureError: invalid-request; a keeper takes text. */

@@ -12,6 +12,7 @@ import {
   STOP_GRACE_MS_DEFAULT,
   STOP_GRACE_MS_MAX,
   TERMINAL_BYTES_MAX,
+  PROMPT_WAIT_MS_MAX,
   WAIT_MS_MAX,
 } from '../bounds.ts';
 import { gated, ProviderId } from '../gates.ts';
@@ -226,7 +227,7 @@ export type PromptDelivery = z.infer<typeof PromptDelivery>;
 export const sessionPrompt = operation({
   name: 'session.prompt',
   summary:
-    'Gives an agent a prompt, whole and once; answers how far it is known to have come. Refused where a prompt is not known to arrive.',
+    'Gives an agent a prompt, whole and once, when its composer waits and is empty; answers how far it is known to have come. Refused where a prompt is not known to arrive.',
   access: 'controller',
   capability: 'prompt-delivery-v1',
   params: () =>
@@ -234,6 +235,8 @@ export const sessionPrompt = operation({
       text: boundedText(INPUT_BYTES_MAX),
       /** How far it has to come before the answer; refused when the session cannot tell. */
       until: PromptDelivery.default('written'),
+      /** Milliseconds that `accepted` and `answered` are waited for. After that, the answer is how far it is known to have come. */
+      waitMs: z.int().nonnegative().max(PROMPT_WAIT_MS_MAX).default(120_000),
     }),
   result: () =>
     z.object({
@@ -250,6 +253,8 @@ export const sessionPrompt = operation({
     'turn-in-flight',
     'backend-busy',
     'unsupported-transport',
+    'agent-not-ready',
+    'composer-occupied',
     'prompt-unsupported',
     'delivery-unprovable',
     'input-refused',

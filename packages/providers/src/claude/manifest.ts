@@ -7,7 +7,7 @@ import {
 } from '../manifest.ts';
 import { CLAUDE_HOOKS } from './hooks.ts';
 import { CLAUDE_HISTORY } from './history.ts';
-import { CLAUDE_SCREEN } from './screen.ts';
+import { CLAUDE_COMPOSER, CLAUDE_SCREEN } from './screen.ts';
 
 /** Claude Code. It tells its children by environment that they run inside it; a session starts with none of that. */
 export const claude: ProviderManifest = {
@@ -171,9 +171,10 @@ export const claude: ProviderManifest = {
     },
   },
   hooks: CLAUDE_HOOKS,
-  interruptKeys: '\x1b',
+  interruptKeys: ['\x1b'],
   screen: CLAUDE_SCREEN,
   history: CLAUDE_HISTORY,
+  composer: CLAUDE_COMPOSER,
   // 2.1.197. `stdio` has it ask for permissions on the same pipe.
   structured: {
     protocol: 'claude-stream-json',

@@ -1,7 +1,16 @@
+import type { ComposerRule } from '../composer-rule.ts';
 import { bottom, type ScreenGate, type ScreenRule } from '../screen-rule.ts';
 
 /** The composer: a line between two rules across the screen. Menus use the same glyph, and never stand between rules. */
-const COMPOSER = /^─{20,}[^\n]*\n❯(?: |\u00a0|$)[^\n]*(?:\n[^─\n][^\n]*)*\n─{20,}/m;
+const COMPOSER = /^─{20,}[^\n]*\n❯(?: |\u00a0|$)([^\n]*(?:\n[^─\n][^\n]*)*)\n─{20,}/m;
+
+/** 2.1.197. */
+export const CLAUDE_COMPOSER: ComposerRule = {
+  // A menu of commands stands below it.
+  in: bottom(18),
+  sees: COMPOSER,
+  placeholders: [/^Try "/],
+};
 /** A menu's footer; nothing stands below it. */
 const MENU_FOOTER: ScreenGate = {
   in: { kind: 'bottom', lines: 3 },
@@ -86,8 +95,7 @@ export const CLAUDE_SCREEN: readonly ScreenRule[] = [
     id: 'composer',
     state: 'composer',
     gates: [
-      // A menu of commands stands below it.
-      { in: bottom(18), all: [COMPOSER] },
+      { in: CLAUDE_COMPOSER.in, all: [COMPOSER] },
       { in: bottom(3), none: [/^\s*esc to interrupt/m, /^Resume this session with:/m] },
     ],
   },

@@ -8,7 +8,8 @@ import {
   type ProviderOption,
 } from '../manifest.ts';
 import { CODEX_HISTORY } from './history.ts';
-import { CODEX_SCREEN } from './screen.ts';
+import { CODEX_HOOKS } from './hooks.ts';
+import { CODEX_COMPOSER, CODEX_SCREEN } from './screen.ts';
 
 const SANDBOX_MODES = ['read-only', 'workspace-write', 'danger-full-access'];
 
@@ -96,9 +97,11 @@ export const codex: ProviderManifest = {
     // 0.171.0: answers without the network, on standard error.
     evidence: { kind: 'ask', arguments: ['login', 'status'], yes: /^Logged in/m, no: /^Not logged in/m },
   },
-  interruptKeys: '\x1b',
+  hooks: CODEX_HOOKS,
+  interruptKeys: ['\x1b'],
   screen: CODEX_SCREEN,
   history: CODEX_HISTORY,
+  composer: CODEX_COMPOSER,
   // 0.171.0. As a server it takes no options but settings.
   structured: {
     protocol: 'codex-app-server',

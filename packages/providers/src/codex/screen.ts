@@ -1,6 +1,15 @@
+import type { ComposerRule } from '../composer-rule.ts';
 import { bottom, type ScreenRule } from '../screen-rule.ts';
 
 const CHOICE = /^\s*›\s*[0-9]\.\s/m;
+
+/** 0.171.0. */
+export const CODEX_COMPOSER: ComposerRule = {
+  in: bottom(12),
+  // What was pasted may have several lines.
+  sees: /^› (?![0-9]\. )([^\n]*(?:\n {2}\S[^\n]*)*?)\n {2}\S[^\n]* · (?:~|\/)/m,
+  placeholders: [/^Ask Codex to do anything$/],
+};
 
 /** Codex 0.171.0. It draws its composer up to a second before a trust screen takes its place: real is the one above the line that names model and folder. */
 export const CODEX_SCREEN: readonly ScreenRule[] = [
@@ -58,7 +67,6 @@ export const CODEX_SCREEN: readonly ScreenRule[] = [
   {
     id: 'composer',
     state: 'composer',
-    // What was pasted may have several lines.
-    gates: [{ in: bottom(12), all: [/^› (?![0-9]\. )[^\n]*(?:\n {2}\S[^\n]*)*?\n {2}\S[^\n]* · (?:~|\/)/m] }],
+    gates: [{ in: CODEX_COMPOSER.in, all: [CODEX_COMPOSER.sees] }],
   },
 ];

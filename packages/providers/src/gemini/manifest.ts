@@ -7,7 +7,7 @@ import {
   type ProviderManifest,
 } from '../manifest.ts';
 import { GEMINI_HISTORY } from './history.ts';
-import { GEMINI_SCREEN } from './screen.ts';
+import { GEMINI_COMPOSER, GEMINI_SCREEN } from './screen.ts';
 
 /** Gemini CLI: a Node.js script that starts itself again with a larger heap. */
 export const gemini: ProviderManifest = {
@@ -100,9 +100,12 @@ export const gemini: ProviderManifest = {
     environment: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENAI_USE_VERTEXAI', 'GOOGLE_GENAI_USE_GCA'],
     evidence: { kind: 'files', variable: null, directory: '~/.gemini', credentials: ['oauth_creds.json'] },
   },
-  interruptKeys: '\x1b',
+  // No hooks. 0.61.0 takes them from settings only: those of its person or project, which are not ours to change, and those of the
+  // system, which a variable can move, and which it refuses with a warning on the screen unless they belong to root.
+  interruptKeys: ['\x1b'],
   screen: GEMINI_SCREEN,
   history: GEMINI_HISTORY,
+  composer: GEMINI_COMPOSER,
   // 0.61.0. In a folder that is not trusted it starts, and keeps its tools back.
   structured: { protocol: 'acp', arguments: ['--acp'], resumedBy: 'driver' },
 };

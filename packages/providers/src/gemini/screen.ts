@@ -1,9 +1,18 @@
+import type { ComposerRule } from '../composer-rule.ts';
 import { bottom, type ScreenRule } from '../screen-rule.ts';
 
 const title = { kind: 'title' } as const;
 /** A dialog is the last box on the screen; the row that Enter takes has a dot. */
 const DIALOG_END = /^\s*╰─+╯$/m;
 const CHOICE = /^\s*│ +● [0-9]\. /m;
+
+/** 0.61.0. A star stands before the text when nothing is asked. */
+export const GEMINI_COMPOSER: ComposerRule = {
+  // A menu of commands may stand below it.
+  in: bottom(24),
+  sees: /^▄{10,}\n [>*] ([^\n]*\n(?:(?!▀)[^\n]*\n)*)▀{10,}/m,
+  placeholders: [/^Type your message or @path\/to\/file$/],
+};
 
 /** Gemini CLI 0.61.0. Its title tells its state; that it is ready, it says over start-up dialogs, too. */
 export const GEMINI_SCREEN: readonly ScreenRule[] = [
@@ -61,8 +70,9 @@ export const GEMINI_SCREEN: readonly ScreenRule[] = [
     state: 'composer',
     gates: [
       { in: title, all: [/^◇/] },
-      // A menu of commands may stand below it.
-      { in: bottom(24), all: [/^▄{10,}\n > [^\n]*\n(?:(?!▀)[^\n]*\n)*▀{10,}/m] },
+      { in: GEMINI_COMPOSER.in, all: [GEMINI_COMPOSER.sees] },
+      // It draws one before it asks whether to trust the folder: then nothing stands above it.
+      { in: { kind: 'screen' }, none: [/^\s*(?:\? for shortcuts\s*)?─{10,}\n/] },
     ],
   },
 ];

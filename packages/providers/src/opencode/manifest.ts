@@ -7,7 +7,8 @@ import {
   type ProviderManifest,
 } from '../manifest.ts';
 import { OPENCODE_HISTORY } from './history.ts';
-import { OPENCODE_SCREEN } from './screen.ts';
+import { OPENCODE_HOOKS } from './hooks.ts';
+import { OPENCODE_COMPOSER, OPENCODE_SCREEN } from './screen.ts';
 
 /** opencode: one native process. */
 export const opencode: ProviderManifest = {
@@ -79,9 +80,12 @@ export const opencode: ProviderManifest = {
       credentials: ['auth.json'],
     },
   },
-  interruptKeys: '\x1b\x1b',
+  hooks: OPENCODE_HOOKS,
+  // 1.18.33: the first one asks for the second, and two that come within 50 ms are taken for another key.
+  interruptKeys: ['\x1b', '\x1b'],
   screen: OPENCODE_SCREEN,
   history: OPENCODE_HISTORY,
+  composer: OPENCODE_COMPOSER,
   // 1.18.33. Its model and modes are choices of the conversation, no options.
   structured: { protocol: 'acp', arguments: ['acp'], resumedBy: 'driver', options: {} },
 };

@@ -1,7 +1,16 @@
+import type { ComposerRule } from '../composer-rule.ts';
 import { bottom, type ScreenRule } from '../screen-rule.ts';
 
 /** The box of the composer ends in this edge, and nothing else does. */
 const COMPOSER_EDGE = /^ *╹▀{10,}/m;
+
+/** 1.18.33. The last line inside names agent and model. */
+export const OPENCODE_COMPOSER: ComposerRule = {
+  in: { kind: 'screen' },
+  sees: /((?:^ *┃(?: {2}[^\n]*)?\n)+) *┃ {2}\S[^\n]*\n *╹▀{10,}/m,
+  placeholders: [/^Ask anything… "/],
+  edge: /^ *╹▀{10,}/,
+};
 
 /** OpenCode 1.18.33. Below the edge of its composer stands what it does. */
 export const OPENCODE_SCREEN: readonly ScreenRule[] = [

@@ -7,7 +7,8 @@ import {
   type ProviderManifest,
 } from '../manifest.ts';
 import { QWEN_HISTORY } from './history.ts';
-import { QWEN_SCREEN } from './screen.ts';
+import { QWEN_HOOKS } from './hooks.ts';
+import { QWEN_COMPOSER, QWEN_SCREEN } from './screen.ts';
 
 /** Qwen Code, made from Gemini CLI: a Node.js script that starts itself again with a larger heap. */
 export const qwen: ProviderManifest = {
@@ -126,9 +127,11 @@ export const qwen: ProviderManifest = {
     environment: ['OPENAI_API_KEY', 'DASHSCOPE_API_KEY', 'GEMINI_API_KEY'],
     evidence: { kind: 'files', variable: null, directory: '~/.qwen', credentials: ['oauth_creds.json'] },
   },
-  interruptKeys: '\x1b',
+  hooks: QWEN_HOOKS,
+  interruptKeys: ['\x1b'],
   screen: QWEN_SCREEN,
   history: QWEN_HISTORY,
+  composer: QWEN_COMPOSER,
   // 0.15.10.
   structured: { protocol: 'acp', arguments: ['--acp'], resumedBy: 'driver' },
 };

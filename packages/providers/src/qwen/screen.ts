@@ -1,10 +1,19 @@
+import type { ComposerRule } from '../composer-rule.ts';
 import { bottom, type ScreenRule } from '../screen-rule.ts';
 
 /** Below a dialog; while it works, a time stands behind the words. */
 const WAITS = /^ {2}[\u2800-\u28ff] [^\n]*\.\.\.$/m;
-const COMPOSER = /^─{20,}\n> [^\n]*\n(?:(?!─)[^\n]*\n)*─{20,}/m;
-const SPINNER =
-  /^ {2}[\u2800-\u28ff] [^\n]*· esc to cancel\)|^ {2}[\u2800-\u28ff] [^\n]*\([0-9]+s · [^\n]*esc to cancel/m;
+const COMPOSER = /^─{20,}\n[>*] ([^\n]*\n(?:(?!─)[^\n]*\n)*)─{20,}/m;
+/** Beside or below it stands for how long it has worked; while the program starts, nothing does. Texts of the model are further right. */
+const SPINNER = /^ {2}[\u2800-\u28ff] \S/m;
+const WORKS = /^ {2}[\u2800-\u28ff] [^\n]*(?:· esc to cancel\)|(?:\n[^\n]*)?\((?:[0-9]+m )?[0-9]+s\b)/m;
+
+/** 0.15.10. A star stands before the text when nothing is asked. */
+export const QWEN_COMPOSER: ComposerRule = {
+  in: bottom(24),
+  sees: COMPOSER,
+  placeholders: [/^Type your message or @path\/to\/file$/],
+};
 
 /** Qwen Code 0.15.10. Its title never changes. */
 export const QWEN_SCREEN: readonly ScreenRule[] = [
@@ -44,13 +53,13 @@ export const QWEN_SCREEN: readonly ScreenRule[] = [
       },
     ],
   },
-  { id: 'spinner', state: 'working', gates: [{ in: bottom(10), all: [SPINNER, COMPOSER] }] },
+  { id: 'spinner', state: 'working', gates: [{ in: bottom(10), all: [WORKS, COMPOSER] }] },
   {
     id: 'composer',
     state: 'composer',
     gates: [
       { in: bottom(24), all: [COMPOSER] },
-      { in: bottom(10), none: [SPINNER, WAITS] },
+      { in: bottom(10), none: [SPINNER] },
     ],
   },
 ];

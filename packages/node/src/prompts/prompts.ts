@@ -1,0 +1,191 @@
+// Giving agents prompts: only where a prompt is known to be taken as one, only to a composer that is seen to be empty, one at a time a
+// session; and no more is said of it than is known.
+import {
+  failure,
+  FailureError,
+  type AgentEvent,
+  type Params,
+  type Result,
+  type SessionId,
+} from '@roost/protocol';
+import { runtimeCapabilities } from '@roost/providers';
+import { parseActivity } from '../activity/stored-activity.ts';
+import { Deadline, OVER } from '../deadline.ts';
+import type { KeeperLink } from '../keepers/keeper-link.ts';
+import { nextFrame } from '../keepers/next-frame.ts';
+import type { ProviderSource } from '../providers/providers.ts';
+import { isLive, type SessionRow } from '../sessions/session-table.ts';
+import type { Store } from '../store/store.ts';
+import { heardAfter, shownAfter, writtenPrompt, type PromptTurn } from './prompt-turn.ts';
+import { isReadable, refusedByActivity, refusedByScreen, type ReadableProvider } from './readiness.ts';
+
+/** Milliseconds for a screen to come to show its composer: it is drawn in pieces, and after the agent has said so. */
+const LOOK_MS = 1_000;
+/** Milliseconds after which a prompt whose begin nobody noticed does not stand in the way of the next. */
+const UNNOTICED_MS = 5_000;
+
+interface PromptsOptions {
+  readonly store: Store;
+  readonly providers: Pick<ProviderSource, 'find'>;
+}
+
+/** A prompt of which more may become known. */
+interface Pending {
+  turn: PromptTurn;
+  hasEnded: boolean;
+  onNews: () => void;
+}
+
+export class Prompts {
+  readonly #options: PromptsOptions;
+  readonly #pending = new Map<SessionId, Pending>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #stopListening: () => void;
+
+  constructor(options: PromptsOptions) {
+    this.#options = options;
+    this.#stopListening = options.store.onEvent(({ body }) => {
+      if (body.kind === 'session-removed') this.#end(body.sessionId);
+      if (body.kind !== 'session-changed') return;
+      const { id, activity = null } = body.session;
+      if (!isLive(body.session)) this.#end(id);
+      else if (activity !== null) this.#learn(id, (turn) => shownAfter(turn, activity));
+    });
+  }
+
+  /** The agent itself says something. */
+  heard(sessionId: SessionId, event: AgentEvent): void {
+    this.#learn(sessionId, (turn) => heardAfter(turn, event));
+  }
+
+  /**
+   * Answers how far it came: less than `until` when no more is known after `waitMs`, or when the session has ended.
+   * @throws FailureError: prompt-unsupported, delivery-unprovable, turn-in-flight, agent-not-ready, composer-occupied; those of input.
+   * Nothing is written then, except by those of input.
+   */
+  async give(
+    row: SessionRow,
+    findLink: () => KeeperLink,
+    { text, until, waitMs }: Pick<Params<'session.prompt'>, 'text' | 'until' | 'waitMs'>,
+    signal: AbortSignal,
+  ): Promise<Result<'session.prompt'>> {
+    this.requirePrompt(row);
+    const provider = this.#options.providers.find(row.provider);
+    const isProofWanted = until === 'accepted' || until === 'answered';
+    if (!isReadable(provider)) {
+      if (isProofWanted) throw new FailureError('delivery-unprovable', { sessionId: row.id, until });
+      return { delivery: 'written', ...(await paste(row, findLink(), text, true)) };
+    }
+    const link = findLink();
+    if (this.#pending.has(row.id)) throw new FailureError('turn-in-flight', { sessionId: row.id });
+    const pending: Pending = { turn: writtenPrompt(text), hasEnded: false, onNews: () => undefined };
+    this.#pending.set(row.id, pending);
+    let isLeft = false;
+    try {
+      await requireReady(row, provider, link);
+      pending.turn = writtenPrompt(text);
+      const { bytesWritten } = await paste(row, link, text, true);
+      if (isProofWanted) await settled(pending, until, Deadline.in(waitMs), signal);
+      else isLeft = pending.turn.delivery === 'written';
+      return { delivery: isProofWanted ? pending.turn.delivery : 'written', bytesWritten };
+    } finally {
+      if (isLeft) this.#leave(row.id, pending);
+      else this.#drop(row.id, pending);
+    }
+  }
+
+  /** @throws FailureError: prompt-unsupported. */
+  requirePrompt({ id: sessionId, provider, transport }: SessionRow): void {
+    const capabilities = runtimeCapabilities(this.#options.providers.find(provider), transport);
+    if (!capabilities.includes('structured-prompt')) {
+      throw new FailureError('prompt-unsupported', { sessionId, provider });
+    }
+  }
+
+  close(): void {
+    this.#stopListening();
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  #learn(sessionId: SessionId, step: (turn: PromptTurn) => PromptTurn): void {
+    const pending = this.#pending.get(sessionId);
+    if (pending === undefined) return;
+    const after = step(pending.turn);
+    if (after === pending.turn) return;
+    pending.turn = after;
+    pending.onNews();
+  }
+
+  #end(sessionId: SessionId): void {
+    const pending = this.#pending.get(sessionId);
+    if (pending === undefined) return;
+    pending.hasEnded = true;
+    pending.onNews();
+  }
+
+  /** Until it is known to have begun: what the screen shows until then is from before it. */
+  #leave(sessionId: SessionId, pending: Pending): void {
+    const drop = () => {
+      clearTimeout(timer);
+      this.#timers.delete(timer);
+      this.#drop(sessionId, pending);
+    };
+    const timer = setTimeout(drop, UNNOTICED_MS).unref();
+    this.#timers.add(timer);
+    pending.onNews = drop;
+  }
+
+  #drop(sessionId: SessionId, pending: Pending): void {
+    if (this.#pending.get(sessionId) === pending) this.#pending.delete(sessionId);
+  }
+}
+
+/** @throws FailureError: turn-in-flight, agent-not-ready, composer-occupied. */
+async function requireReady(row: SessionRow, provider: ReadableProvider, link: KeeperLink): Promise<void> {
+  const sessionId = row.id;
+  const known = refusedByActivity(sessionId, parseActivity(row.activity));
+  if (known !== null) throw FailureError.from(known);
+  const deadline = Deadline.in(LOOK_MS);
+  let refused = failure('agent-not-ready', { sessionId, reason: 'unknown' });
+  for (let after = -1; ;) {
+    const frame = await deadline.race(nextFrame(link, sessionId, after));
+    if (frame === OVER || frame === null || frame.ended) throw FailureError.from(refused);
+    const seen = refusedByScreen(sessionId, provider, frame);
+    if (seen === null) return;
+    if (seen.code === 'composer-occupied') throw FailureError.from(seen);
+    refused = seen;
+    after = frame.revision;
+  }
+}
+
+/** Resolves when it has come that far, or no more will be known in time. */
+async function settled(
+  pending: Pending,
+  until: 'accepted' | 'answered',
+  deadline: Deadline,
+  signal: AbortSignal,
+): Promise<void> {
+  let stop = (): void => undefined;
+  const news = new Promise<void>((resolve) => {
+    const look = () => {
+      const { delivery } = pending.turn;
+      if (delivery === until || delivery === 'answered' || pending.hasEnded || signal.aborted) resolve();
+    };
+    pending.onNews = look;
+    signal.addEventListener('abort', look);
+    stop = () => signal.removeEventListener('abort', look);
+    look();
+  });
+  await deadline.race(news);
+  stop();
+}
+
+/** Every agent takes a bracketed paste: newlines stay in the text, and no byte of it presses a key. */
+export function paste(
+  row: SessionRow,
+  link: KeeperLink,
+  text: string,
+  submit: boolean,
+): Promise<{ bytesWritten: number }> {
+  return link.call('input', { sessionId: row.id, text, framing: 'paste', submit }, null);
+}
