@@ -1,22 +1,13 @@
 // All agents of this node that are spoken with: each is hosted from the moment its process runs until its end is stored, and again after
 // a restart of the node. What they tell about what they do, and who they are, goes on from here.
 import { join } from 'node:path';
-import {
-  CAPABILITIES,
-  FailureError,
-  Projection,
-  ProviderSession,
-  type AgentEvent,
-  type Capability,
-  type Session,
-  type SessionId,
-} from '@roost/protocol';
+import { FailureError, type AgentEvent, type Session, type SessionId } from '@roost/protocol';
 import type { ChildExit, ChildState } from '@roost/keeper/wire';
 import type { Activities } from '../activity/activity.ts';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
 import type { Log } from '../log.ts';
-import { reportIdentity } from '../records/report-identity.ts';
+import { takeToldIdentity } from '../records/told-identity.ts';
 import type { PipeOutput } from '../sessions/pipe-output.ts';
 import { findSession, isLive, type SessionRow } from '../sessions/session-table.ts';
 import type { Store } from '../store/store.ts';
@@ -33,9 +24,6 @@ interface ConversationsOptions {
   readonly activities: Pick<Activities, 'heard' | 'ready'>;
   readonly log: Log;
 }
-
-/** What the node itself finds out is held back from nobody. */
-const EVERYTHING = { projection: new Projection(Object.keys(CAPABILITIES) as Capability[]) };
 
 interface Hosted {
   readonly conversation: Conversation;
@@ -172,8 +160,8 @@ export class Conversations {
     const isRefused = events.some(({ event }) => event.kind === 'blocked');
     for (const { event, isTurnOpen } of events) {
       const { kind } = event;
-      if (kind === 'session-started' || kind === 'identity')
-        this.#identify(sessionId, event.providerSessionId);
+      if ((kind === 'session-started' || kind === 'identity') && event.providerSessionId !== null)
+        takeToldIdentity(this.#options, sessionId, event.providerSessionId);
       // The end of the process says all.
       if (hasEnded) continue;
       // Why it is over was told more exactly.
@@ -181,16 +169,6 @@ export class Conversations {
       // While it waits for an answer, other tools of the turn go on: it waits nevertheless.
       if (isAsking ? kind !== 'interaction-requested' : !isTurnOpen && !COUNTS_ALWAYS.has(kind)) continue;
       activities.heard(sessionId, 'stream', event);
-    }
-  }
-
-  #identify(sessionId: SessionId, id: string | null): void {
-    const identity = ProviderSession.safeParse({ key: 'session-id', id });
-    if (!identity.success) return;
-    try {
-      reportIdentity(this.#options.store, EVERYTHING, sessionId, identity.data);
-    } catch (error) {
-      this.#options.log.debug({ sessionId, err: error }, 'the own session of an agent is not noted');
     }
   }
 }

@@ -97,7 +97,7 @@ export function settleInteraction(
   append({ kind: 'interaction-changed', interaction: interactionSummary(session, { ...row, ...settled }) });
 }
 
-export function interactionSummary(session: SessionRow, row: InteractionRow): InteractionSummary {
+function interactionSummary(session: SessionRow, row: InteractionRow): InteractionSummary {
   return {
     id: row.id,
     session: { workspaceId: session.workspace_id, sessionId: session.id, generation: session.generation },

@@ -64,7 +64,7 @@ export function newRecordRow(record: NewRecord): RecordRow {
     environment_profile: receipt(record.environmentProfile),
     bundle: receipt(record.bundle),
     context: receipt(record.context),
-    interactions: record.interactions == null ? null : JSON.stringify(record.interactions),
+    interactions: storedPolicy(record),
     task_revision: 0,
     task_id: null,
     task_changed_at: null,
@@ -73,3 +73,6 @@ export function newRecordRow(record: NewRecord): RecordRow {
     last_error: null,
   };
 }
+
+const storedPolicy = ({ interactions = null }: NewRecord): string | null =>
+  interactions === null ? null : JSON.stringify(interactions);

@@ -1,4 +1,4 @@
-// An agent itself tells, by its hooks, which of its provider's own sessions it is. What cannot be taken over is left: nobody waits for
+// An agent itself tells, by its hooks or its stream, which of its provider's own sessions it is. What cannot be taken over is left: nobody waits for
 // an answer.
 import {
   FailureError,
