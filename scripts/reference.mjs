@@ -1,4 +1,4 @@
-// Writes docs/cli.md, docs/operations.md and docs/provider.schema.json from what the code declares; with --check only says whether
+// Writes docs/cli.md, docs/operations.md, docs/provider.schema.json and docs/providers.md from what the code declares; with --check only says whether
 // they are current.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -145,12 +145,96 @@ async function providerSchema() {
   });
 }
 
+/** What real agents were seen to do, and which versions and options are relied on. */
+async function providers() {
+  const { PROVIDERS, optionValues } = await load(
+    'providers',
+    "export { PROVIDERS, optionValues } from './src/index.ts';",
+  );
+  const { features, rows } = JSON.parse(readFileSync(join(root, 'docs/providers.json'), 'utf8'));
+  const columns = rows.map(({ provider, transport }) => `${provider} ${transport}`);
+  const table = (titles, lines) => [
+    `| ${titles.join(' | ')} |`,
+    `|${titles.map(() => '---').join('|')}|`,
+    ...lines.map((cells) => `| ${cells.join(' | ')} |`),
+  ];
+  const range = ({ version }) =>
+    version === null
+      ? 'all'
+      : version.known === null
+        ? 'none'
+        : `${version.known.from} to below ${version.known.below ?? 'any'}`;
+  const spoken = ({ transports, structured }) =>
+    transports.pipe.prompt === 'spoken' ? structured.protocol : '-';
+  const resumed = ({ transports }) =>
+    ['pty', 'pipe'].filter((transport) => transports[transport].resume !== null).join(', ') || '-';
+  const optionsOf = ({ options }) =>
+    Object.entries(options)
+      .map(([name, option]) => {
+        const values = optionValues(option);
+        return values === null ? name : `${name} (${values.join(', ')})`;
+      })
+      .join('; ') || '-';
+  return [
+    '# Providers',
+    '',
+    'Try `npx roost provider ls`. Written by `npm run reference`, the first table from what `npm run lab:matrix` saw.',
+    '',
+    '## What real agents were seen to do',
+    '',
+    'Each cell is a step of a story that is run with the real program against a local model server: `pty` in its terminal, `pipe` spoken',
+    'with in its protocol. The tests fail when a cell is no longer true. An empty cell was not tried in that transport.',
+    '',
+    ...table(
+      ['', ...columns],
+      [
+        ['version', ...rows.map(({ version }) => version)],
+        ...Object.entries(features).map(([id, title]) => [title, ...rows.map(({ seen }) => seen[id] ?? '')]),
+      ],
+    ),
+    '',
+    '## What a launch relies on',
+    '',
+    'Versions outside of these run as plain terminals. Of a provider with none, nothing was ever tried: what is read about it is not relied on.',
+    '',
+    ...table(
+      [
+        'provider',
+        'known versions',
+        'resumed in',
+        'spoken with in',
+        'reports by hooks',
+        'history is read',
+        'options',
+      ],
+      PROVIDERS.map((one) => [
+        one.id,
+        range(one),
+        resumed(one),
+        spoken(one),
+        one.hooks === undefined ? '-' : 'yes',
+        one.history === undefined ? '-' : 'yes',
+        optionsOf(one),
+      ]),
+    ),
+    '',
+    '## Known faults of theirs',
+    '',
+    '- Gemini CLI 0.61.0 empties a session that is loaded over ACP in the minute in which it began. Resume it a minute later.',
+    '- Gemini CLI 0.61.0 takes hooks from the settings of its person, project or system only: it is watched by its screen.',
+    '- Qwen Code 0.15.10 offers to resume over ACP and cannot; Roost loads the session instead.',
+    '- OpenCode 1.18.33 needs two Escapes, one after the other, to end a turn in its terminal.',
+    '',
+  ].join('\n');
+}
+
 const check = process.argv.includes('--check');
 let stale = 0;
 for (const [name, make] of [
   ['docs/cli.md', commandLine],
   ['docs/operations.md', operations],
   ['docs/provider.schema.json', providerSchema],
+  ['docs/providers.md', providers],
 ]) {
   const path = join(root, name);
   const text = await format(await make(), { ...(await resolveConfig(path)), filepath: path });

@@ -15,6 +15,7 @@ import { addressOf, type PromptDelivery, type Session } from '@roost/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FULL_ATTACK } from '../support/counts.ts';
 import { connectTo } from '../support/node-client.ts';
+import { ProviderRun } from '../support/provider-matrix.ts';
 import { asFlags, INSTALL_MS, putOnPath } from '../support/real-cli.ts';
 import { RoostHome } from '../support/roost-home.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -146,6 +147,7 @@ describe('what a real agent is doing', () => {
       if (!ALWAYS.includes(provider) && !FULL_ATTACK)
         context.skip('only with ROOST_ATTACK=full: it is large to install');
       await putOnPath(provider, roost, context);
+      const run = new ProviderRun(provider, 'pty');
       execFileSync('git', ['init', '-q', roost.work]);
       const home = join(roost.root, 'agent-home');
       mkdirSync(home);
@@ -169,10 +171,13 @@ describe('what a real agent is doing', () => {
           await press(key);
         }
         await becomes('ready');
+        run.shows('start');
+        run.shows('dialogs', dialogs.length === 0 ? 'has none' : 'works');
 
         await roost.ok(['send', 'agent', 'half a thought']);
         await screenShows(/half a thought/);
         expect(await refused('not to be merged')).toMatch(/composer-occupied/);
+        run.shows('half-typed');
         for (const _ of 'half a thought') await press('backspace');
         await screenShows(/^(?![^]*half a thought)/);
 
@@ -181,6 +186,7 @@ describe('what a real agent is doing', () => {
         await becomes('done');
         expect(await roost.ok(['attention'])).toContain('done');
         expect(server.requests.some(({ prompt: text }) => text.includes(long))).toBe(true);
+        run.shows('prompt');
         await node.request('session.acknowledge', address);
 
         expect(await prompt('write a file', 'accepted')).toMatchObject({ delivery: 'accepted' });
@@ -190,6 +196,7 @@ describe('what a real agent is doing', () => {
         await becomes('done');
         expect(existsSync(join(roost.work, 'made-by-agent'))).toBe(true);
         expect((await roost.session('agent')).activity?.source).toBe(source);
+        run.shows('allow');
 
         expect(await prompt('go on for ever', 'accepted')).toMatchObject({ delivery: 'accepted' });
         await becomes('working');
@@ -211,8 +218,10 @@ describe('what a real agent is doing', () => {
         ]);
         const asked = server.requests.filter(({ prompt: text }) => /too early|merged|while it/.test(text));
         expect(asked).toEqual([]);
+        run.shows('interrupt');
         const { records } = await node.request('record.list', {});
         expect(records).toMatchObject([{ state: 'live', providerSession: { key: 'session-id' } }]);
+        run.hold();
       } finally {
         node.close();
       }

@@ -1,10 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import {
-  ensureRealCli,
   HOMES,
-  RegistryUnreachable,
   startMockModelServer,
   trustFolder,
   type MockModelServer,
@@ -15,12 +13,13 @@ import {
 } from '@roost/lab';
 import type { NodeConnection } from '@roost/client';
 import { addressOf, type Session } from '@roost/protocol';
-import { afterEach, beforeEach, describe, expect, it, type TestContext } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connectTo } from '../support/node-client.ts';
+import { ProviderRun } from '../support/provider-matrix.ts';
+import { INSTALL_MS, putOnPath } from '../support/real-cli.ts';
 import { RoostHome } from '../support/roost-home.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const STORY_MS = 600_000;
 const TURN: MockReply = { kind: 'text', text: 'counting slowly '.repeat(10), delayMs: 50 };
 /** Never ends by itself in time. */
 const ENDLESS: MockReply = { kind: 'text', text: 'counting slowly '.repeat(1_000), delayMs: 200 };
@@ -73,7 +72,31 @@ const TRUTH = [
   ...['exited', 'working', 'done'],
 ];
 
+/** Milliseconds for a turn that may try again and again. */
+const TURN_MS = 20_000;
+
+/** What becomes of a turn whose connection breaks off, by how it ended. */
+const NETWORK: Readonly<Record<string, string>> = {
+  completed: 'works',
+  failed: 'ends the turn with a fault',
+  none: 'hangs',
+};
+
 const minuteOf = (moment: Date): string => moment.toISOString().slice(0, 16);
+
+const USED_UP: MockReply = {
+  kind: 'error',
+  status: 429,
+  type: 'insufficient_quota',
+  message: 'You exceeded your current quota, please check your plan and billing details.',
+  headers: { 'x-should-retry': 'false' },
+};
+const BROKEN_OFF: MockReply = {
+  kind: 'text',
+  text: 'this breaks off in its middle',
+  pieceLength: 4,
+  cutAfter: 4,
+};
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
@@ -85,6 +108,7 @@ let node: NodeConnection | null;
 beforeEach(async () => {
   roost = new RoostHome();
   requests = [];
+  breaks = 1;
   node = null;
   server = await startMockModelServer({ reply });
 });
@@ -95,6 +119,8 @@ afterEach(async () => {
 });
 
 let call: ToolCall;
+/** Connections that are still to be broken off. */
+let breaks: number;
 /** What the model says to the prompts of the story; what the CLIs ask beside them carries no tools. */
 function reply(request: RecordedRequest): MockReply {
   const { body, prompt } = request;
@@ -102,6 +128,8 @@ function reply(request: RecordedRequest): MockReply {
   if (!isRecord(body) || !Array.isArray(body.tools) || body.tools.length === 0)
     return { kind: 'text', text: 'aside' };
   if (prompt.includes('go on for ever')) return ENDLESS;
+  if (prompt.includes('spend it all')) return USED_UP;
+  if (prompt.includes('break off')) return breaks-- > 0 ? BROKEN_OFF : TURN;
   return prompt.includes('make the file') && !endsWithToolResult(body)
     ? { kind: 'tools', calls: [call] }
     : TURN;
@@ -112,16 +140,6 @@ function endsWithToolResult({ messages, input, contents }: Record<string, unknow
   if (!Array.isArray(list)) return false;
   const last = JSON.stringify(list.at(-1));
   return /"(?:tool_result|function_call_output|functionResponse)"|"role":"tool"/.test(last);
-}
-
-async function install(name: TerminalCliName, context: TestContext): Promise<void> {
-  try {
-    const { file } = await ensureRealCli(name);
-    roost.environment.PATH = `${dirname(file)}:${dirname(process.execPath)}:${roost.environment.PATH ?? ''}`;
-  } catch (error) {
-    if (!(error instanceof RegistryUnreachable)) throw error;
-    context.skip(`${name} could not be installed: ${error.message}`);
-  }
 }
 
 const shown = ({ status, activity }: Session): string => {
@@ -165,9 +183,10 @@ async function killNode(): Promise<void> {
 describe('a real agent that is spoken with', () => {
   it.for(STORIES)(
     '$provider: asked, refused, allowed by another client, interrupted, through a crash of the node, and run on',
-    { timeout: STORY_MS },
+    { timeout: INSTALL_MS },
     async ({ provider, tool }, context) => {
-      await install(provider, context);
+      await putOnPath(provider, roost, context);
+      const run = new ProviderRun(provider, 'pipe');
       execFileSync('git', ['init', '-q', roost.work]);
       const home = join(roost.root, 'agent-home');
       mkdirSync(home);
@@ -178,9 +197,12 @@ describe('a real agent that is spoken with', () => {
       call = tool(made);
       await roost.ok(['run', '--pipe', '--name', 'agent', provider]);
       await becomes('ready');
+      run.shows('start');
+      const began = minuteOf(new Date());
 
       expect(await roost.ok(['ask', 'agent', 'count'])).toContain('counting slowly');
       await becomes('done');
+      run.shows('prompt');
 
       const session = await roost.session('agent');
       const address = addressOf(session);
@@ -195,6 +217,7 @@ describe('a real agent that is spoken with', () => {
         async () => !['blocked approval', 'working'].includes((await history()).at(-1) ?? ''),
       );
       expect(existsSync(made)).toBe(false);
+      run.shows('refuse');
 
       await prompt('make the file');
       await becomes('blocked approval');
@@ -204,11 +227,14 @@ describe('a real agent that is spoken with', () => {
       await becomes('done');
       expect(existsSync(made)).toBe(true);
       expect((await roost.roost(['answer', 'agent', '--allow'])).code).not.toBe(0);
+      run.shows('asking-through-crash');
+      run.shows('allow');
 
       await prompt('go on for ever');
       await becomes('working');
       await roost.ok(['interrupt', 'agent']);
       await becomes('idle');
+      run.shows('interrupt');
 
       await prompt('go on for ever');
       await becomes('working');
@@ -216,12 +242,12 @@ describe('a real agent that is spoken with', () => {
       expect((await history()).at(-1)).toBe('working');
       await roost.ok(['interrupt', 'agent']);
       await becomes('idle');
+      run.shows('working-through-crash');
 
       const { pid } = await roost.session('agent');
       process.kill(pid!, 'SIGKILL');
       await becomes('exited');
       // Gemini CLI 0.61.0 empties a session that is loaded in the minute in which it began.
-      const began = minuteOf(new Date(session.createdAt));
       await waitFor('another minute', () => provider !== 'gemini' || minuteOf(new Date()) !== began, {
         timeoutMs: 90_000,
         everyMs: 500,
@@ -231,6 +257,32 @@ describe('a real agent that is spoken with', () => {
       const told = JSON.stringify(requests.slice(before).map(({ body }) => body));
       expect(told).toContain('make the file');
       expect((await history()).filter((state) => state !== 'starting')).toEqual(TRUTH);
+      run.shows('resume');
+
+      const resumed = addressOf(await (await connected()).request('session.resolve', { selector: 'agent' }));
+      const turn = async (text: string) =>
+        (await connected()).request(
+          'session.prompt',
+          { ...resumed, text, until: 'answered', waitMs: TURN_MS },
+          { timeoutMs: 2 * TURN_MS },
+        );
+      if ((await turn('spend it all')).delivery === 'answered') {
+        await becomes('blocked quota');
+        run.shows('quota');
+      } else {
+        await roost.ok(['interrupt', 'agent']);
+        await becomes('idle');
+        run.shows('quota', 'tries again without a word');
+      }
+
+      run.shows('network', NETWORK[(await turn('break off')).outcome ?? 'none']);
+
+      await roost.ok(['run', '--pipe', '--name', 'beside', provider]);
+      expect(await roost.ok(['ask', 'beside', 'count'])).toContain('counting slowly');
+      const { records } = await (await connected()).request('record.list', {});
+      expect(new Set(records.map(({ providerSession }) => providerSession?.id)).size).toBe(2);
+      run.shows('together');
+      run.hold();
     },
   );
 });

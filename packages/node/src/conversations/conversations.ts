@@ -26,6 +26,8 @@ interface ConversationsOptions {
 }
 
 interface Hosted {
+  /** A limit of the account has ended the turn. */
+  isLimited: boolean;
   readonly conversation: Conversation;
   readonly timeline: Timeline;
 }
@@ -128,7 +130,7 @@ export class Conversations {
         log,
         now: Date.now,
       });
-      this.#hosted.set(id, { conversation, timeline });
+      this.#hosted.set(id, { conversation, timeline, isLimited: false });
       conversation.begin();
     } catch (error) {
       log.error({ sessionId: id, err: error }, 'an agent cannot be spoken with');
@@ -157,6 +159,8 @@ export class Conversations {
     { isAsking, hasEnded }: { readonly isAsking: boolean; readonly hasEnded: boolean },
   ): void {
     const { activities } = this.#options;
+    const hosted = this.#hosted.get(sessionId);
+    if (hosted === undefined) return;
     const isRefused = events.some(({ event }) => event.kind === 'blocked');
     for (const { event, isTurnOpen } of events) {
       const { kind } = event;
@@ -166,6 +170,10 @@ export class Conversations {
       if (hasEnded) continue;
       // Why it is over was told more exactly.
       if (kind === 'session-ended' && isRefused) continue;
+      // The limit that ended the turn is what waits for somebody, not its end.
+      if (kind === 'quota' && event.isFinal) hosted.isLimited = true;
+      if (kind === 'turn-started') hosted.isLimited = false;
+      if (kind === 'turn-finished' && hosted.isLimited) continue;
       // While it waits for an answer, other tools of the turn go on: it waits nevertheless.
       if (isAsking ? kind !== 'interaction-requested' : !isTurnOpen && !COUNTS_ALWAYS.has(kind)) continue;
       activities.heard(sessionId, 'stream', event);

@@ -15,6 +15,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 it('is what the node does when there is no file, or an empty one', () => {
   const byDefault = {
+    attention: { command: null },
     connections: { max: 16 },
     listen: null,
     records: { retainMs: 0, keepPerWorkspace: 0 },
@@ -33,6 +34,7 @@ it('takes loopback addresses, and each setting by itself', () => {
     '{"connections":{"max":40},"listen":"[::1]:0","records":{"retainMs":5},"worktrees":{"web":"off"},"workspaces":{"inspection":{"budgetMs":11000}}}',
   );
   expect(readConfig(path)).toEqual({
+    attention: { command: null },
     connections: { max: 40 },
     listen: { host: '::1', port: 0 },
     records: { retainMs: 5, keepPerWorkspace: 0 },
