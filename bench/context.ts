@@ -33,6 +33,9 @@ export interface Scale {
   /** Sessions that an agent keeps, and how often they are listed. */
   readonly keptSessions: number;
   readonly keptLists: number;
+  /** Lines of one turn of an agent that is spoken with, and turns. */
+  readonly spokenLines: number;
+  readonly spokenRounds: number;
 }
 
 const MB = 1_000_000;
@@ -65,6 +68,8 @@ export const FULL: Scale = {
   lookSeconds: 60,
   keptSessions: 10_000,
   keptLists: 20,
+  spokenLines: 50_000,
+  spokenRounds: 5,
 };
 
 /** Enough to see that everything works; its numbers mean little. */
@@ -96,6 +101,8 @@ export const QUICK: Scale = {
   lookSeconds: 3,
   keptSessions: 500,
   keptLists: 2,
+  spokenLines: 2_000,
+  spokenRounds: 2,
 };
 
 /** What a section works with. Subjects are freshly prepared when it starts, and torn down with all sessions after it. */

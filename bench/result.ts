@@ -3,7 +3,7 @@ import type { SubjectName } from './subjects/subject.ts';
 /** One row of a section's table: the same thing measured at each subject, once per repetition. */
 export interface Measurement {
   readonly what: string;
-  readonly unit: 'MB/s' | 'ms' | 'MiB' | 'KiB' | 'bytes' | 'lines' | 'events' | 'events/s' | '%';
+  readonly unit: 'MB/s' | 'ms' | 'MiB' | 'KiB' | 'bytes' | 'lines' | 'lines/s' | 'events' | 'events/s' | '%';
   readonly samples: Partial<Record<SubjectName, readonly number[]>>;
 }
 

@@ -14,6 +14,7 @@ import { describeMachine, type Machine } from './machine.ts';
 import { renderReport } from './report.ts';
 import type { SectionResult } from './result.ts';
 import { measureAttach } from './sections/attach.ts';
+import { measureConversation } from './sections/conversation.ts';
 import { measureEcho } from './sections/echo.ts';
 import { measureEventFanOut } from './sections/event-fan-out.ts';
 import { measureGit } from './sections/git.ts';
@@ -33,7 +34,8 @@ import { TmuxSubject } from './subjects/tmux.ts';
 const USAGE = `Usage: npm run bench -- [--quick] [--only a,b] [--out DIR]
   --quick     small sizes, under a minute: shows that it works, its numbers mean little
   --only IDS  some sections: a throughput, b echo, c start, d memory, e node restart, f attach,
-              g snapshot, h event fan-out, i interrupt, j git, k workspaces, l kept sessions
+              g snapshot, h event fan-out, i interrupt, j git, k workspaces, l kept sessions,
+              m conversation
   --out DIR   where RESULTS.md and results.json go; a full run writes them to bench/, others to standard output
 `;
 
@@ -50,6 +52,7 @@ const SECTIONS: Readonly<Record<string, (context: Context) => Promise<SectionRes
   j: measureGit,
   k: measureWorkspaces,
   l: measureKeptSessions,
+  m: measureConversation,
 };
 
 async function main(): Promise<number> {
