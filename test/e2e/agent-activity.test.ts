@@ -30,6 +30,8 @@ interface Story {
   readonly dialogs: readonly (readonly [reason: string, key: string])[];
   /** A tool call that needs a permission. */
   readonly tool: (file: string) => ToolCall;
+  /** How its screen asks: hooks tell of it before it is drawn. */
+  readonly asks: RegExp;
   /** What allows it. */
   readonly allow: string;
   /** Who told last what it did: its hooks, where it can be made to report. */
@@ -49,6 +51,7 @@ const STORIES: readonly Story[] = [
       ['api-key', '1'],
     ],
     tool: (file) => ({ name: 'Write', input: { file_path: file, content: 'written' } }),
+    asks: /Do you want to [^]*1\. Yes[^]*Esc to cancel/,
     allow: '1',
     source: 'hooks',
   },
@@ -59,6 +62,7 @@ const STORIES: readonly Story[] = [
       name: 'exec_command',
       input: { cmd: `touch ${file}`, sandbox_permissions: 'require_escalated', justification: 'to try it' },
     }),
+    asks: /Press enter to confirm or esc to cancel/,
     allow: '1',
     source: 'hooks',
   },
@@ -66,11 +70,26 @@ const STORIES: readonly Story[] = [
     provider: 'gemini',
     dialogs: [['trust', '1']],
     tool: touch('run_shell_command'),
+    asks: /● 1\. (Allow once|Yes)/,
     allow: '1',
     source: 'screen',
   },
-  { provider: 'opencode', dialogs: [], tool: touch('bash'), allow: 'enter', source: 'hooks' },
-  { provider: 'qwen', dialogs: [], tool: touch('run_shell_command'), allow: '1', source: 'hooks' },
+  {
+    provider: 'opencode',
+    dialogs: [],
+    tool: touch('bash'),
+    asks: /Permission required/,
+    allow: 'enter',
+    source: 'hooks',
+  },
+  {
+    provider: 'qwen',
+    dialogs: [],
+    tool: touch('run_shell_command'),
+    asks: /› 1\. Yes/,
+    allow: '1',
+    source: 'hooks',
+  },
 ];
 /** Small enough to install anywhere. */
 const ALWAYS: readonly TerminalCliName[] = ['claude', 'codex'];
@@ -143,7 +162,7 @@ describe('what a real agent is doing', () => {
   it.for(STORIES)(
     '$provider: its dialogs, prompts that arrive, a permission, an interrupt; nothing else in between',
     { timeout: INSTALL_MS },
-    async ({ provider, dialogs, tool, allow, source }, context) => {
+    async ({ provider, dialogs, tool, asks, allow, source }, context) => {
       if (!ALWAYS.includes(provider) && !FULL_ATTACK)
         context.skip('only with ROOST_ATTACK=full: it is large to install');
       await putOnPath(provider, roost, context);
@@ -192,6 +211,7 @@ describe('what a real agent is doing', () => {
         expect(await prompt('write a file', 'accepted')).toMatchObject({ delivery: 'accepted' });
         await becomes('blocked approval');
         expect(await refused('while it waits')).toMatch(/agent-not-ready.*permission/);
+        await screenShows(asks);
         await press(allow);
         await becomes('done');
         expect(existsSync(join(roost.work, 'made-by-agent'))).toBe(true);
@@ -209,7 +229,10 @@ describe('what a real agent is doing', () => {
           'working',
           'done',
           'idle',
-          'working',
+          // A look may come too late for so short a moment.
+          ...(source === 'screen' && !(await history()).join().includes('idle,working,blocked')
+            ? []
+            : ['working']),
           'blocked approval',
           'working',
           'done',

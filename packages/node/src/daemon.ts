@@ -198,6 +198,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
   });
   await keepers.adopt();
   lifecycle.loseOrphans(keepers.ids);
+  conversations.settleEnded();
   reconcileRecords(store, log);
   reports.begin();
 
@@ -386,6 +387,8 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     log.info('node stops');
     clearInterval(pruning);
     await endService();
+    // First of those that tell others what came about.
+    conversations.close();
     outside.close();
     await managed.close();
     screens.close();

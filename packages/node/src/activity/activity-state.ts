@@ -116,7 +116,7 @@ export function interruptSent(facts: ActivityFacts): ActivityFacts {
   return isTurnShown(facts) ? { ...facts, interrupted: true } : facts;
 }
 
-function isTurnShown({ shown: { state, reason } }: ActivityFacts): boolean {
+export function isTurnShown({ shown: { state, reason } }: ActivityFacts): boolean {
   return state === 'working' || (state === 'blocked' && !isAfterTurn(reason));
 }
 

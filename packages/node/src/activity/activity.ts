@@ -1,6 +1,7 @@
 // What each agent that runs is doing: gathers what sources say, and stores what that amounts to whenever it changes.
 import type { Activity, AgentEvent, Session, SessionId } from '@roost/protocol';
 import { findProvider, type ScreenVerdict } from '@roost/providers';
+import type { InteractionRow } from '../conversations/interaction-table.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import type { Log } from '../log.ts';
@@ -16,6 +17,7 @@ import type { Store } from '../store/store.ts';
 import {
   acknowledge,
   interruptSent,
+  isTurnShown,
   look,
   newFacts,
   restoredFacts,
@@ -75,6 +77,19 @@ export class Activities {
   /** It takes its first prompt: its stream says so. */
   ready(sessionId: SessionId): void {
     this.#change(sessionId, (facts) => tell(facts, 'stream', { kind: 'composer' }, Date.now()));
+  }
+
+  /** As its stream left it, whatever was shown since: it asks for that, it works, or it rests. */
+  restored(sessionId: SessionId, now: 'working' | 'resting' | Pick<InteractionRow, 'kind' | 'tool'>): void {
+    const signal: Signal =
+      now === 'working'
+        ? { kind: 'working' }
+        : now === 'resting'
+          ? { kind: 'finished', interrupted: false }
+          : { kind: 'blocked', reason: now.kind, authority: null, detail: now.tool };
+    this.#change(sessionId, (facts) =>
+      now === 'resting' && !isTurnShown(facts) ? facts : tell(facts, 'stream', signal, Date.now()),
+    );
   }
 
   /** A person ends the turn through us. */

@@ -70,6 +70,20 @@ export function deleteConversation(sql: Sql, sessionId: string): void {
     sql.run(`DELETE FROM ${table} WHERE session_id = ?`, sessionId);
 }
 
+/** Sessions with something open: a request or a prompt that waits. */
+export function unsettledConversations(sql: Sql): SessionId[] {
+  return sql
+    .all(
+      `SELECT session_id FROM interactions WHERE state = 'pending'
+        UNION SELECT session_id FROM conversation_prompts`,
+    )
+    .map((row) => Row.shape.session_id.parse((row as { session_id?: unknown }).session_id));
+}
+
+export function deletePrompts(sql: Sql, sessionId: string): void {
+  sql.run('DELETE FROM conversation_prompts WHERE session_id = ?', sessionId);
+}
+
 export function policyOf({ policy }: Pick<ConversationRow, 'policy'>): Policy {
   return InteractionPolicy.parse(policy === null ? {} : JSON.parse(policy));
 }

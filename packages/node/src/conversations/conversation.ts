@@ -1,16 +1,12 @@
 // One agent that is spoken with. Its output goes through its driver line by line; what the driver tells goes to the timeline, what it
 // writes to the program. The order makes a crash at any moment harmless: first the timeline, then one transaction with the
 // driver's state, the place up to which the output was taken, requests and lines to write, then the lines. What was read after the last
-// transaction is read again, and comes to the same; what was sent and not known to be is told apart by the keeper's count.
-import { createHash } from 'node:crypto';
+// transaction is read again, and comes to the same bytes; what was sent and not known to be is told apart by the keeper's count.
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import {
   FailureError,
-  InteractionId,
   WAIT_MS_MAX,
   type AgentEvent,
-  type InteractionAnswerer,
-  type InteractionPolicy,
   type InteractionReply,
   type SessionId,
 } from '@roost/protocol';
@@ -30,17 +26,11 @@ import {
   type ConversationRow,
 } from './conversation-table.ts';
 import { Input } from './input.ts';
-import { answerFor, ruleFor } from './interaction-policy.ts';
-import {
-  insertInteraction,
-  optionsOf,
-  pendingInteractions,
-  settleInteraction,
-  type InteractionRow,
-} from './interaction-table.ts';
-import { addEvent } from './join-pieces.ts';
+import { pendingInteractions, type InteractionRow } from './interaction-table.ts';
 import { OutputLines } from './output-lines.ts';
 import { PromptJob } from './prompt-job.ts';
+import { PromptQueue } from './prompt-queue.ts';
+import { Requests } from './requests.ts';
 import { entryLine, type Timeline } from './timeline.ts';
 
 /** Bytes of output looked at before others get their turn. */
@@ -49,10 +39,10 @@ const READ_BYTES = 256 * 1024;
 const STORED_EVERY_BYTES = 1024 * 1024;
 /** Milliseconds until storing is tried again after the disk refused. */
 const RETRY_MS = 1_000;
-/** Prompts of one session that wait for their turn. */
-const PROMPTS_WAITING_MAX = 32;
 /** Milliseconds that a timer can wait. */
 const TIMER_MS_MAX = 2_147_483_647;
+/** Bytes of a prompt as JSON: with what stands around it, the line is one that a keeper takes. */
+const PROMPT_BYTES_MAX = 8 * 1024 * 1024;
 
 /** Events that are stored as soon as they come. */
 const MOMENTOUS: ReadonlySet<AgentEvent['kind']> = new Set([
@@ -89,31 +79,17 @@ export interface ConversationOptions {
   readonly now: () => number;
 }
 
-type Change =
-  | { readonly kind: 'asked'; readonly row: InteractionRow }
-  | {
-      readonly kind: 'settled';
-      readonly row: InteractionRow;
-      readonly how: Pick<InteractionRow, 'state' | 'outcome' | 'answered_by' | 'settled_at'>;
-    };
-
 export class Conversation {
   readonly sessionId: SessionId;
   readonly #options: ConversationOptions;
   readonly #driver: AgentDriver;
-  readonly #policy: InteractionPolicy;
+  readonly #requests: Requests;
+  readonly #prompts: PromptQueue;
   readonly #input: Input;
   readonly #lines: OutputLines;
   readonly #abort = new AbortController();
-  /** What the agent asks and nobody has answered, by the provider's id. */
-  readonly #asked = new Map<string, InteractionRow>();
-  /** Who answers what is being answered just now. */
-  readonly #answering = new Map<string, InteractionAnswerer>();
-  readonly #jobs: PromptJob[];
-  /** Whose turn runs. */
-  #turnJob: PromptJob | null = null;
   /** Told by the driver, and not yet made lines of the timeline. */
-  readonly #events: AgentEvent[] = [];
+  readonly #events: { readonly event: AgentEvent; readonly begins: PromptJob | null }[] = [];
   /** Lines of the timeline that are not written, and where they begin. */
   #unwritten = '';
   #unwrittenBytes = 0;
@@ -121,29 +97,29 @@ export class Conversation {
   /** Not told to others yet. */
   #told: ToldEvent[] = [];
   #writes: string[] = [];
-  #given: PromptJob[] = [];
-  #changes: Change[] = [];
   #mustStore = false;
+  /** Output was read up to here, and taken for good up to there. */
   #readTo: number;
   #storedTo: number;
   #reading: Promise<void> = Promise.resolve();
-  #expiry: NodeJS.Timeout | null = null;
   #lastSent: Promise<void> = Promise.resolve();
+  #expiry: NodeJS.Timeout | null = null;
   #isReceiving = false;
   #wasReady: boolean;
   /** The agent has said that it is over; its process may go on. */
   #isOver = false;
-  #isClosing = false;
+  /** The process has ended. */
+  #isEnding = false;
   /** All of its output was taken. */
-  #ended = false;
+  #hasEnded = false;
   #isClosed = false;
 
   /** @throws Error when there is no such protocol, or its driver does not understand its state. */
   constructor(row: ConversationRow, options: ConversationOptions) {
     const { store, timeline, link, log, now } = options;
-    this.sessionId = row.session_id;
+    const sessionId = row.session_id;
+    this.sessionId = sessionId;
     this.#options = options;
-    this.#policy = policyOf(row);
     const protocol = findAgentProtocol(row.protocol);
     if (protocol === null) throw new Error(`no protocol ${row.protocol}`);
     const port = {
@@ -162,14 +138,20 @@ export class Conversation {
     this.#storedTo = row.output_end;
     this.#written = row.timeline_end;
     timeline.cutAt(row.timeline_end);
-    for (const asked of pendingInteractions(store.sql, this.sessionId))
-      this.#asked.set(asked.request_id, asked);
-    this.#jobs = waitingPrompts(store.sql, this.sessionId).map((prompt) => new PromptJob(prompt));
+    this.#requests = new Requests({
+      sessionId,
+      policy: policyOf(row),
+      waiting: pendingInteractions(store.sql, sessionId),
+      answer: (requestId, answer) => driver.answer(requestId, answer),
+    });
+    this.#prompts = new PromptQueue(
+      waitingPrompts(store.sql, sessionId).map((prompt) => new PromptJob(prompt)),
+    );
     this.#lines = new OutputLines(DRIVER_LINE_BYTES_MAX, () =>
       this.#notice('A line of the agent was too long.'),
     );
     this.#input = new Input(
-      { sessionId: this.sessionId, link, log },
+      { sessionId, link, broken: () => this.#breakOff(), log },
       row.input_end,
       JSON.parse(row.outbox) as string[],
     );
@@ -188,20 +170,27 @@ export class Conversation {
     return this.#driver.isTurnOpen;
   }
 
+  /** What the agent asks and nobody has answered, the oldest first. */
+  get asked(): readonly InteractionRow[] {
+    return this.#requests.waiting;
+  }
+
   /** Its keeper can be asked (again). */
   connected(child: ChildState): void {
     this.#input.connected(child);
   }
 
-  /** @throws FailureError: turn-in-flight when it is not to be queued and another one is under way; backend-busy. */
+  /** @throws FailureError: turn-in-flight when it is not to be queued and another one is under way; backend-busy; invalid-request. */
   async prompt(text: string, isQueued: boolean): Promise<PromptJob> {
     this.#requireOpen();
-    if (!isQueued && (this.#driver.isTurnOpen || this.#jobs.length > 0))
+    if (Buffer.byteLength(JSON.stringify(text)) > PROMPT_BYTES_MAX)
+      throw new FailureError('invalid-request', { issues: ['text: too long to be said at once'] });
+    if (!isQueued && (this.#driver.isTurnOpen || !this.#prompts.isEmpty))
       throw new FailureError('turn-in-flight', { sessionId: this.sessionId });
-    if (this.#jobs.length >= PROMPTS_WAITING_MAX) throw new FailureError('backend-busy', {});
+    if (this.#prompts.isFull) throw new FailureError('backend-busy', {});
     const id = this.#options.store.transact(({ sql }) => insertPrompt(sql, this.sessionId, text));
     const job = new PromptJob({ id, text });
-    this.#jobs.push(job);
+    this.#prompts.add(job);
     await this.#stored();
     return job;
   }
@@ -225,33 +214,30 @@ export class Conversation {
   async answer(row: InteractionRow, reply: InteractionReply): Promise<void> {
     this.#requireOpen();
     const { id: interactionId } = row;
-    const asked = this.#asked.get(row.request_id);
-    if (asked?.id !== row.id || this.#answering.has(row.request_id))
-      throw new FailureError('interaction-settled', { interactionId });
-    if (!this.#reply(asked, reply, 'person'))
+    if (!this.#requests.canAnswer(row)) throw new FailureError('interaction-settled', { interactionId });
+    if (!this.#requests.reply(row, reply, 'person'))
       throw new FailureError('interaction-reply-refused', { interactionId });
     await this.#delivered();
   }
 
   /** The process has ended and all of its output is kept: takes the rest of it, and settles what is open. May be asked again. */
   async finish(fault: string | null): Promise<void> {
-    this.#isClosing = true;
+    this.#isEnding = true;
     this.#abort.abort();
     await this.#reading;
-    if (!this.#ended) {
-      const { output } = this.#options;
-      for (;;) {
-        const request = { sessionId: this.sessionId, stream: 'stdout', offset: this.#readTo } as const;
-        const page = await this.#page({ ...request, maxBytes: READ_BYTES, waitMs: 0 }, () => true);
-        this.#take(page.offset, page.bytes);
-        await this.#stored();
-        if (this.#readTo >= output.range(this.sessionId, 'stdout').end) break;
+    while (!this.#hasEnded) {
+      const request = { sessionId: this.sessionId, stream: 'stdout', offset: this.#readTo } as const;
+      const page = await this.#page({ ...request, maxBytes: READ_BYTES, waitMs: 0 }, () => true);
+      this.#take(page.offset, page.bytes);
+      if (page.bytes.length === 0) {
+        const rest = this.#lines.end();
+        if (rest !== null) this.#receive(rest);
+        this.#driver.closed(fault);
+        this.#hasEnded = true;
+        this.#mustStore = true;
       }
-      const rest = this.#lines.end();
-      if (rest !== null) this.#receive(rest);
-      this.#driver.closed(fault);
-      this.#ended = true;
-      this.#mustStore = true;
+      await this.#stored();
+      await nextTurn();
     }
     await this.#stored();
     this.close();
@@ -261,6 +247,7 @@ export class Conversation {
   close(): void {
     this.#isClosed = true;
     this.#abort.abort();
+    this.#input.close();
     if (this.#expiry !== null) clearTimeout(this.#expiry);
     this.#options.timeline.close();
   }
@@ -269,17 +256,14 @@ export class Conversation {
     const { signal } = this.#abort;
     await this.#stored();
     this.#expireInTime();
+    const request = {
+      sessionId: this.sessionId,
+      stream: 'stdout',
+      maxBytes: READ_BYTES,
+      waitMs: WAIT_MS_MAX,
+    } as const;
     while (!signal.aborted) {
-      const page = await this.#page(
-        {
-          sessionId: this.sessionId,
-          stream: 'stdout',
-          offset: this.#readTo,
-          maxBytes: READ_BYTES,
-          waitMs: WAIT_MS_MAX,
-        },
-        () => false,
-      );
+      const page = await this.#page({ ...request, offset: this.#readTo }, () => false);
       if (page.bytes.length === 0) continue;
       this.#take(page.offset, page.bytes);
       await this.#stored();
@@ -287,7 +271,7 @@ export class Conversation {
     }
   }
 
-  async #page(...[request, hasEnded]: [Parameters<PipeOutput['readBytes']>[0], () => boolean]) {
+  async #page(request: Parameters<PipeOutput['readBytes']>[0], hasEnded: () => boolean) {
     const { output } = this.#options;
     const { floor } = output.range(this.sessionId, 'stdout');
     const offset = Math.max(request.offset, floor);
@@ -317,16 +301,18 @@ export class Conversation {
   }
 
   #emit(event: AgentEvent): void {
-    addEvent(this.#events, event);
+    const begins = this.#prompts.emitted(event, this.#isReceiving);
+    this.#events.push({ event, begins });
     if (MOMENTOUS.has(event.kind)) this.#mustStore = true;
     if (event.kind === 'session-ended') this.#isOver = true;
-    if (this.#isReceiving && event.kind !== 'notice') this.#turnJob?.advance('accepted');
-    this.#told.push({ event, isTurnOpen: this.#driverIsIn() });
+    this.#told.push({ event, isTurnOpen: this.#driver.isTurnOpen });
   }
 
-  /** While it is being made, it is in no turn. */
-  #driverIsIn(): boolean {
-    return (this.#driver as AgentDriver | undefined)?.isTurnOpen ?? false;
+  /** The agent gets nothing any more: whatever it would have been told, it never learns. */
+  #breakOff(): void {
+    this.#driver.closed('the agent takes no input');
+    this.#mustStore = true;
+    this.#stored().catch(() => undefined);
   }
 
   #requireOpen(): void {
@@ -337,10 +323,12 @@ export class Conversation {
     return new FailureError('session-not-running', { sessionId: this.sessionId });
   }
 
-  /** Resolves when the keeper has what was written. @throws FailureError: keeper-unavailable: it gets it later. */
+  /** Resolves when the keeper has what was written; one that is out of reach gets it later. */
   async #delivered(): Promise<void> {
     await this.#stored();
-    await this.#lastSent;
+    await this.#lastSent.catch((error: unknown) => {
+      if (!(error instanceof FailureError) || error.failure.code !== 'keeper-unavailable') throw error;
+    });
   }
 
   /** Stores what has come about, for as long as the disk refuses it. */
@@ -354,9 +342,9 @@ export class Conversation {
   #settle(): boolean {
     try {
       do {
-        this.#giveNext();
+        this.#prompts.giveNext(this.#driver);
         this.#makeLines();
-        this.#answerByRule();
+        this.#requests.answerByRule();
       } while (this.#events.length > 0);
       this.#writeLines();
       if (this.#mustStore || this.#takenTo - this.#storedTo >= STORED_EVERY_BYTES) this.#commit();
@@ -371,78 +359,15 @@ export class Conversation {
     return true;
   }
 
-  #giveNext(): void {
-    const [job] = this.#jobs;
-    if (job === undefined || !this.#driver.takesPrompt || !this.#driver.prompt(job.text)) return;
-    this.#jobs.shift();
-    this.#turnJob = job;
-    this.#given.push(job);
-    this.#mustStore = true;
-  }
-
   #makeLines(): void {
     const now = this.#options.now();
-    for (const event of this.#events.splice(0)) {
+    for (const { event, begins } of this.#events.splice(0)) {
       const position = this.#written + this.#unwrittenBytes;
-      if (event.kind === 'turn-started' && this.#turnJob !== null) this.#turnJob.position ??= position;
-      const line = entryLine(now, this.#withOurId(event, position, now));
+      if (begins !== null) begins.position ??= position;
+      const line = entryLine(now, this.#requests.told(event, position, now));
       this.#unwritten += line;
       this.#unwrittenBytes += Buffer.byteLength(line);
     }
-  }
-
-  /** Requests are told by an id of ours, made of where they stand: read again, it is the same. */
-  #withOurId(event: AgentEvent, position: number, now: number): AgentEvent {
-    switch (event.kind) {
-      case 'interaction-requested': {
-        const row = askedRow(event, {
-          sessionId: this.sessionId,
-          position,
-          now,
-          deadlineMs: this.#policy.deadlineMs,
-        });
-        this.#asked.set(event.requestId, row);
-        this.#changes.push({ kind: 'asked', row });
-        return { ...event, requestId: row.id };
-      }
-      case 'interaction-settled': {
-        const row = this.#asked.get(event.requestId);
-        if (row === undefined) return event;
-        const by = this.#answering.get(event.requestId) ?? null;
-        this.#asked.delete(event.requestId);
-        this.#answering.delete(event.requestId);
-        const { outcome } = event;
-        const state = outcome === 'withdrawn' ? 'withdrawn' : by === 'deadline' ? 'expired' : 'answered';
-        const how = {
-          state,
-          outcome,
-          answered_by: outcome === 'withdrawn' ? null : by,
-          settled_at: now,
-        } as const;
-        this.#changes.push({ kind: 'settled', row, how });
-        return { ...event, requestId: row.id };
-      }
-      default:
-        return event;
-    }
-  }
-
-  #answerByRule(): void {
-    for (const change of this.#changes) {
-      if (change.kind !== 'asked' || this.#asked.get(change.row.request_id) !== change.row) continue;
-      const reply = ruleFor(this.#policy, change.row);
-      if (reply !== null && !this.#answering.has(change.row.request_id))
-        this.#reply(change.row, reply, 'rule');
-    }
-  }
-
-  #reply(row: InteractionRow, reply: InteractionReply, by: InteractionAnswerer): boolean {
-    const answer = answerFor(reply, { kind: row.kind, options: optionsOf(row) });
-    if (answer === null) return false;
-    this.#answering.set(row.request_id, by);
-    const isTaken = this.#driver.answer(row.request_id, answer);
-    if (!isTaken) this.#answering.delete(row.request_id);
-    return isTaken;
   }
 
   #writeLines(): void {
@@ -459,17 +384,13 @@ export class Conversation {
   }
 
   #commit(): void {
-    const { store } = this.#options;
     const takenTo = this.#takenTo;
-    store.transact((transaction) => {
+    this.#options.store.transact((transaction) => {
       const { sql } = transaction;
       const session = findSession(sql, this.sessionId);
       if (session === null) return;
-      for (const change of this.#changes) {
-        if (change.kind === 'asked') insertInteraction(transaction, session, change.row);
-        else settleInteraction(transaction, session, change.row, change.how);
-      }
-      for (const { id } of this.#given) deletePrompt(sql, id);
+      this.#requests.store(transaction, session);
+      for (const { id } of this.#prompts.given) deletePrompt(sql, id);
       changeConversation(sql, this.sessionId, {
         state: JSON.stringify(this.#driver.state()),
         output_end: takenTo,
@@ -479,86 +400,39 @@ export class Conversation {
       });
     });
     this.#storedTo = takenTo;
-    this.#changes = [];
     this.#mustStore = false;
-    this.#send();
+    this.#requests.stored();
+    const writes = this.#writes.splice(0);
+    // Those before are sent first: the last ones tell of all.
+    if (writes.length > 0) this.#lastSent = this.#input.add(writes);
+    this.#lastSent.catch(() => undefined);
+    this.#prompts.stored(this.#lastSent);
     this.#expireInTime();
-  }
-
-  #send(): void {
-    const given = this.#given.splice(0);
-    const sent = this.#input.add(this.#writes.splice(0));
-    this.#lastSent = sent;
-    sent.then(
-      () => {
-        for (const job of given) job.advance('written');
-      },
-      (error: unknown) => {
-        for (const job of given) if (error instanceof FailureError) job.fail(error);
-      },
-    );
   }
 
   #tell(): void {
     const { told, ready } = this.#options;
-    const events = this.#told.splice(0);
-    for (const { event } of events) {
-      if (event.kind !== 'turn-finished' || this.#turnJob === null) continue;
-      this.#turnJob.outcome = event.outcome;
-      this.#turnJob.advance('answered');
-      this.#turnJob = null;
-    }
-    if (this.#isOver) for (const job of this.#jobs.splice(0)) job.fail(this.#gone());
+    this.#prompts.tell();
+    if (this.#isOver) this.#prompts.fail(this.#gone());
     if (!this.#wasReady && this.#driver.takesPrompt) {
       this.#wasReady = true;
       ready();
     }
-    if (events.length > 0) told(events, { isAsking: this.#asked.size > 0, hasEnded: this.#isClosing });
+    const events = this.#told.splice(0);
+    const isAsking = this.#requests.waiting.length > 0;
+    if (events.length > 0) told(events, { isAsking, hasEnded: this.#isEnding });
   }
 
-  /** What nobody answers in time is refused. */
   #expireInTime(): void {
     if (this.#expiry !== null) clearTimeout(this.#expiry);
     this.#expiry = null;
-    const times = [...this.#asked.values()].flatMap(({ expires_at: at }) => (at === null ? [] : [at]));
-    if (times.length === 0 || this.#isClosed) return;
-    const wait = Math.min(Math.max(Math.min(...times) - this.#options.now(), 0), TIMER_MS_MAX);
+    const next = this.#requests.nextExpiry;
+    if (next === null || this.#isClosed) return;
+    const wait = Math.min(Math.max(next - this.#options.now(), 0), TIMER_MS_MAX);
     this.#expiry = setTimeout(() => {
-      const now = this.#options.now();
-      for (const row of [...this.#asked.values()]) {
-        if (row.expires_at === null || row.expires_at > now || this.#answering.has(row.request_id)) continue;
-        this.#reply(row, { kind: 'refuse', message: null }, 'deadline');
-      }
+      this.#requests.expire(this.#options.now());
       this.#stored().catch(() => undefined);
       this.#expireInTime();
     }, wait).unref();
   }
-}
-
-function askedRow(
-  event: Extract<AgentEvent, { kind: 'interaction-requested' }>,
-  {
-    sessionId,
-    position,
-    now,
-    deadlineMs,
-  }: { sessionId: SessionId; position: number; now: number; deadlineMs: number | null },
-): InteractionRow {
-  const id = createHash('sha256').update(`${sessionId}:${position}`).digest('hex').slice(0, 24);
-  return {
-    id: InteractionId.parse(id),
-    session_id: sessionId,
-    request_id: event.requestId,
-    kind: event.interaction,
-    tool: event.tool,
-    title: event.title,
-    detail: event.detail,
-    options: JSON.stringify(event.options),
-    state: 'pending',
-    outcome: null,
-    answered_by: null,
-    asked_at: now,
-    expires_at: deadlineMs === null ? null : now + deadlineMs,
-    settled_at: null,
-  };
 }

@@ -1,7 +1,13 @@
 // All agents of this node that are spoken with: each is hosted from the moment its process runs until its end is stored, and again after
 // a restart of the node. What they tell about what they do, and who they are, goes on from here.
 import { join } from 'node:path';
-import { FailureError, type AgentEvent, type Session, type SessionId } from '@roost/protocol';
+import {
+  FailureError,
+  TIMELINE_PAGE_BYTES_MAX,
+  type AgentEvent,
+  type Session,
+  type SessionId,
+} from '@roost/protocol';
 import type { ChildExit, ChildState } from '@roost/keeper/wire';
 import type { Activities } from '../activity/activity.ts';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
@@ -11,8 +17,15 @@ import { takeToldIdentity } from '../records/told-identity.ts';
 import type { PipeOutput } from '../sessions/pipe-output.ts';
 import { findSession, isLive, type SessionRow } from '../sessions/session-table.ts';
 import type { Store } from '../store/store.ts';
-import { findConversation } from './conversation-table.ts';
+import { findRecord } from '../records/record-table.ts';
+import {
+  findConversation,
+  unsettledConversations,
+  deletePrompts,
+  type ConversationRow,
+} from './conversation-table.ts';
 import { Conversation, type ToldEvent } from './conversation.ts';
+import { withdrawAll } from './interaction-table.ts';
 import { Timeline, type TimelinePage } from './timeline.ts';
 
 interface ConversationsOptions {
@@ -21,7 +34,7 @@ interface ConversationsOptions {
   readonly output: PipeOutput;
   /** Directory of the sessions' own directories. */
   readonly sessionsDirectory: string;
-  readonly activities: Pick<Activities, 'heard' | 'ready'>;
+  readonly activities: Pick<Activities, 'heard' | 'ready' | 'restored'>;
   readonly log: Log;
 }
 
@@ -45,7 +58,7 @@ export class Conversations {
       if (body.kind !== 'session-changed') return;
       const { session } = body;
       if (session.status === 'running') this.#begin(session);
-      else if (session.status === 'lost') void this.#end(session.id, 'the keeper of the agent died');
+      else if (!isLive(session)) this.#settle(session.id);
     });
   }
 
@@ -56,6 +69,14 @@ export class Conversations {
       if (row === null || !isSpoken(row) || !isLive(row)) continue;
       this.#begin(row);
       this.#hosted.get(row.id)?.conversation.connected(child);
+    }
+  }
+
+  /** At start, after all keepers were dialled: what sessions asked that ended without anybody to hear it. */
+  settleEnded(): void {
+    for (const sessionId of unsettledConversations(this.#options.store.sql)) {
+      const row = findSession(this.#options.store.sql, sessionId);
+      if (row !== null && !isLive(row)) this.#settle(sessionId);
     }
   }
 
@@ -99,7 +120,7 @@ export class Conversations {
       const page = timeline.read(from, maxBytes);
       const left = deadline - performance.now();
       if (page.entries.length > 0 || !mayGrow || left <= 0 || signal.aborted)
-        return { ...page, ended: !mayGrow && page.next >= timeline.end };
+        return { ...page, ended: !mayGrow && page.entries.length === 0 };
       // One that is not hosted now is looked at again soon.
       await timeline.waitForMore(hosted === undefined ? Math.min(left, LOOK_AGAIN_MS) : left, signal);
     }
@@ -119,7 +140,7 @@ export class Conversations {
     if (row === null || session === null) return;
     const timeline = this.#timelineOf(id);
     try {
-      const conversation = new Conversation(row, {
+      const conversation: Conversation = new Conversation(row, {
         store,
         output,
         timeline,
@@ -131,10 +152,47 @@ export class Conversations {
         now: Date.now,
       });
       this.#hosted.set(id, { conversation, timeline, isLimited: false });
+      this.#restate(session, row, conversation, timeline);
       conversation.begin();
     } catch (error) {
       log.error({ sessionId: id, err: error }, 'an agent cannot be spoken with');
     }
+  }
+
+  /** A node that was killed may have stored what came about, and not told of it. */
+  #restate(
+    { id, record_id: recordId }: SessionRow,
+    { state }: ConversationRow,
+    { asked: [first], isTurnOpen }: Conversation,
+    timeline: Timeline,
+  ): void {
+    if (state === null) return;
+    const { activities, store } = this.#options;
+    activities.restored(id, first ?? (isTurnOpen ? 'working' : 'resting'));
+    const record = recordId === null ? null : findRecord(store.sql, recordId);
+    if (record !== null && record.provider_session_id !== null) return;
+    for (const { event } of timeline.read(0, TIMELINE_PAGE_BYTES_MAX).entries) {
+      if ((event.kind === 'session-started' || event.kind === 'identity') && event.providerSessionId !== null)
+        takeToldIdentity(this.#options, id, event.providerSessionId);
+    }
+  }
+
+  /** What is open of a session that lives no more: by its driver, or by hand where that cannot be had. */
+  #settle(sessionId: SessionId): void {
+    const { store, log } = this.#options;
+    if (!unsettledConversations(store.sql).includes(sessionId)) return;
+    this.#begin({ id: sessionId });
+    const session = findSession(store.sql, sessionId);
+    if (!this.#hosted.has(sessionId) && session !== null) {
+      store.transact((transaction) => {
+        withdrawAll(transaction, session);
+        deletePrompts(transaction.sql, sessionId);
+      });
+      return;
+    }
+    this.#end(sessionId, 'the keeper of the agent died').catch((error: unknown) => {
+      log.warn({ sessionId, err: error }, 'the end of a conversation could not be stored');
+    });
   }
 
   #timelineOf(sessionId: SessionId): Timeline {
@@ -161,6 +219,9 @@ export class Conversations {
     const { activities } = this.#options;
     const hosted = this.#hosted.get(sessionId);
     if (hosted === undefined) return;
+    const settled = new Set(
+      events.flatMap(({ event }) => (event.kind === 'interaction-settled' ? [event.requestId] : [])),
+    );
     const isRefused = events.some(({ event }) => event.kind === 'blocked');
     for (const { event, isTurnOpen } of events) {
       const { kind } = event;
@@ -174,6 +235,8 @@ export class Conversations {
       if (kind === 'quota' && event.isFinal) hosted.isLimited = true;
       if (kind === 'turn-started') hosted.isLimited = false;
       if (kind === 'turn-finished' && hosted.isLimited) continue;
+      // What a rule answered at once, nobody has to hear of.
+      if (kind === 'interaction-requested' && settled.has(event.requestId)) continue;
       // While it waits for an answer, other tools of the turn go on: it waits nevertheless.
       if (isAsking ? kind !== 'interaction-requested' : !isTurnOpen && !COUNTS_ALWAYS.has(kind)) continue;
       activities.heard(sessionId, 'stream', event);

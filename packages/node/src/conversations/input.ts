@@ -9,6 +9,8 @@ interface InputOptions {
   readonly sessionId: SessionId;
   /** null: out of reach now. */
   readonly link: () => KeeperLink | null;
+  /** The program will never get what waits, nor anything that follows. */
+  readonly broken: () => void;
   readonly log: Log;
 }
 
@@ -24,6 +26,7 @@ export class Input {
   /** Bytes in front of what waits. */
   #end: number;
   #sending = false;
+  #isClosed = false;
 
   constructor(options: InputOptions, end: number, lines: readonly string[]) {
     this.#options = options;
@@ -49,6 +52,11 @@ export class Input {
     await Promise.all(sent);
   }
 
+  /** What waits is sent by the next node. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
   /** What the keeper knows of it is known now. */
   connected({ inputEnd }: ChildState): void {
     // A keeper of before that does not count: twice would be worse than not at all.
@@ -69,7 +77,8 @@ export class Input {
       for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
         const { sessionId, link } = this.#options;
         const keeper = link();
-        if (keeper?.isConnected !== true) throw new FailureError('keeper-unavailable', { sessionId });
+        if (keeper?.isConnected !== true || this.#isClosed)
+          throw new FailureError('keeper-unavailable', { sessionId });
         await keeper.call(
           'input',
           { sessionId, text: `${next.line}\n`, framing: 'raw', submit: false },
@@ -81,24 +90,23 @@ export class Input {
         next.sent();
       }
     } catch (error) {
-      this.#refused(FailureError.from(asFailure(error)));
+      this.#refused(error);
     } finally {
       this.#sending = false;
     }
   }
 
-  #refused(error: FailureError): void {
-    const isOver = error.failure.code !== 'keeper-unavailable';
-    if (isOver)
-      this.#options.log.warn({ sessionId: this.#options.sessionId, err: error }, 'an agent takes no input');
-    for (const { failed } of this.#waiting) failed(error);
-    if (isOver) this.#waiting.length = 0;
+  #refused(error: unknown): void {
+    const { sessionId, broken, log } = this.#options;
+    const failure =
+      error instanceof FailureError ? error : new FailureError('internal-error', {}, { cause: error });
+    const isLater = this.#isClosed || failure.failure.code === 'keeper-unavailable';
+    for (const { failed } of this.#waiting) failed(failure);
+    if (isLater) return;
+    log.warn({ sessionId, err: error }, 'an agent takes no input');
+    this.#waiting.length = 0;
+    broken();
   }
-}
-
-function asFailure(error: unknown): FailureError['failure'] {
-  if (error instanceof FailureError) return error.failure;
-  throw error;
 }
 
 /** With the end of the line. */

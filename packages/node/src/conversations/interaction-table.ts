@@ -62,6 +62,18 @@ export function pendingInteractions(sql: Sql, sessionId: string): InteractionRow
   return listInteractions(sql, { sessionId, includeSettled: false, limit: -1 });
 }
 
+/** Of a session that lives no more, and that no driver can settle. */
+export function withdrawAll(transaction: Transaction, session: SessionRow): void {
+  const how = {
+    state: 'withdrawn',
+    outcome: 'withdrawn',
+    answered_by: null,
+    settled_at: Date.now(),
+  } as const;
+  for (const row of pendingInteractions(transaction.sql, session.id))
+    settleInteraction(transaction, session, row, how);
+}
+
 /** The oldest settled ones of the session make room. */
 export function insertInteraction(transaction: Transaction, session: SessionRow, row: InteractionRow): void {
   const { sql, append } = transaction;

@@ -8,6 +8,8 @@ export class OutputLines {
   readonly #tail: Buffer[] = [];
   #tailBytes = 0;
   #skips = false;
+  /** Bytes of the line that is left out. */
+  #skipped = 0;
 
   /** `tooLong`: told once for each line of more than `bytesMax`, which is left out. */
   constructor(bytesMax: number, tooLong: () => void) {
@@ -15,9 +17,9 @@ export class OutputLines {
     this.#tooLong = tooLong;
   }
 
-  /** Bytes of the line that has begun and is not over; none of one that is left out. */
+  /** Bytes of the line that has begun and is not over. */
   get pendingBytes(): number {
-    return this.#tailBytes;
+    return this.#tailBytes + this.#skipped;
   }
 
   /** The lines that are whole now, without their ends. */
@@ -49,9 +51,15 @@ export class OutputLines {
   }
 
   #add(piece: Buffer): void {
-    if (this.#skips || piece.length === 0) return;
+    if (this.#skips) {
+      this.#skipped += piece.length;
+      return;
+    }
+    if (piece.length === 0) return;
     if (this.#tailBytes + piece.length > this.#bytesMax) {
+      const begun = this.#tailBytes + piece.length;
       this.breakOff();
+      this.#skipped = begun;
       this.#tooLong();
       return;
     }
@@ -62,5 +70,6 @@ export class OutputLines {
   #drop(): void {
     this.#tail.length = 0;
     this.#tailBytes = 0;
+    this.#skipped = 0;
   }
 }

@@ -12,6 +12,7 @@ export class PromptJob {
   outcome: TurnOutcome | null = null;
   #state: PromptDelivery = 'queued';
   #fault: FailureError | null = null;
+  #hasWork = false;
   readonly #waiting = new Set<() => void>();
 
   constructor({ id, text }: { readonly id: number; readonly text: string }) {
@@ -26,7 +27,14 @@ export class PromptJob {
   /** It never goes back. */
   advance(state: PromptDelivery): void {
     if (STATES.indexOf(state) > STATES.indexOf(this.#state)) this.#state = state;
+    if (this.#state === 'written' && this.#hasWork) this.#state = 'accepted';
     this.#tell();
+  }
+
+  /** The agent shows that it has begun; that it was written may be known only later. */
+  isWorkedOn(): void {
+    this.#hasWork = true;
+    if (this.#state === 'written') this.advance('accepted');
   }
 
   fail(fault: FailureError): void {

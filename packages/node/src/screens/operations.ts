@@ -1,6 +1,7 @@
 // Watching screens, and following output: what is pushed to a connection beside events.
-import { FailureError, Session } from '@roost/protocol';
+import { Session } from '@roost/protocol';
 import type { Handlers } from '../control/handlers.ts';
+import { requireOutput } from '../sessions/output-access.ts';
 import { locateById } from '../sessions/locate-session.ts';
 import { OutputFollower } from '../sessions/output-follower.ts';
 import type { PipeOutput } from '../sessions/pipe-output.ts';
@@ -31,7 +32,7 @@ export function laneOperations(scene: {
 
     'session.followOutput': ({ sessionId, stream, offset }, caller) => {
       const row = locateById(store.sql, caller, sessionId);
-      if (row.transport !== 'pipe') throw new FailureError('unsupported-transport', { sessionId });
+      requireOutput(caller, row);
       const { floor, end } = output.range(sessionId, stream);
       const from = offset < 0 ? Math.max(floor, end + offset) : Math.max(floor, offset);
       const session = { workspaceId: row.workspace_id, sessionId, generation: row.generation };

@@ -25,6 +25,7 @@ import { lastLines, readFinalScreen } from './final-screen.ts';
 import type { Conversations } from '../conversations/conversations.ts';
 import type { SessionLifecycle } from './lifecycle.ts';
 import { locateAddress, locateById, locateRun } from './locate-session.ts';
+import { requireOutput } from './output-access.ts';
 import type { PipeOutput } from './pipe-output.ts';
 import type { Removals } from './removals.ts';
 import { resolveSelector } from './selector.ts';
@@ -129,8 +130,7 @@ export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOp
 
     'session.readOutput': (params, caller) => {
       const { sessionId } = params;
-      if (find(caller, sessionId).transport !== 'pipe')
-        throw new FailureError('unsupported-transport', { sessionId });
+      requireOutput(caller, find(caller, sessionId));
       const hasEnded = () => {
         const row = findSession(store.sql, sessionId);
         return row === null || !isLive(row);

@@ -93,6 +93,13 @@ export interface Intent {
 
 /** What can be refused before a keeper is looked for. @throws FailureError */
 export function checkLaunch(sql: Sql, request: StartRequest): void {
+  const { launch, interactions = null } = request;
+  // Rules that nobody would keep are no rules.
+  if (interactions !== null && launch.conversation === null)
+    throw new FailureError('session-option-unsupported', {
+      provider: launch.provider,
+      option: 'interactions',
+    });
   const { live } = countSessions(sql);
   if (live >= SESSIONS_MAX) throw new FailureError('sessions-exhausted', { limit: SESSIONS_MAX });
   if (request.name !== null && isNameLive(sql, request.name)) {
@@ -152,6 +159,8 @@ export function storeIntent(
   // A record that is there already follows its session by itself.
   insertSession(transaction, row);
   if (launch.conversation !== null) storeConversation(sql, row, request, claimed);
+  else if (claimed !== null && interactionsOf(claimed) !== null)
+    throw new FailureError('session-record-not-resumable', { recordId: claimed.id });
   request.intended?.(transaction, row);
   const note = encodeNote({
     version: 2,

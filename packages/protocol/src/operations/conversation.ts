@@ -11,7 +11,7 @@ import { TIMELINE_PAGE_BYTES_MAX, TimelineEntry } from '../timeline.ts';
 export const sessionReadTimeline = operation({
   name: 'session.readTimeline',
   summary: 'Reads what an agent said and did, in order, from a position on; can wait for more.',
-  access: 'observer',
+  access: 'operator',
   capability: 'agent-conversation-v1',
   params: () =>
     z.strictObject({

@@ -2,7 +2,7 @@
  * Hooks of Claude Code 2.1.197, given to it by `--settings` beside the settings of its person. An interrupt by its person is
  * reported by nothing.
  */
-import { readCommonHook } from '../common-hooks.ts';
+import { readCommonHook } from '../hook-words.ts';
 import { hooksByEvent, REPORT_COMMAND, type ProviderHooks } from '../hook-report.ts';
 
 /** Seconds after which Claude Code ends the command. */

@@ -4,7 +4,7 @@
  * `notify` is left alone, because there is only one, and it is the person's.
  */
 import { createHash } from 'node:crypto';
-import { readCommonHook } from '../common-hooks.ts';
+import { readCommonHook } from '../hook-words.ts';
 import { REPORT_COMMAND, type ProviderHooks } from '../hook-report.ts';
 
 /** Seconds after which Codex ends the command; the most that it takes for `Interrupt` and `SessionEnd`. */

@@ -5,7 +5,7 @@
  */
 import type { AgentEvent } from '@roost/protocol';
 import { eventJson, eventName, eventSentence, eventText } from '../agent-text.ts';
-import { textOf, toolTitle, turnOver } from '../common-hooks.ts';
+import { textOf, toolTitle, turnOver } from '../hook-words.ts';
 import { REPORT_SUFFIX, REPORTS_DIRECTORY, type ProviderHooks } from '../hook-report.ts';
 import { isObject, type JsonObject } from '../json-object.ts';
 

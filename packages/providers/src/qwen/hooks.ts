@@ -2,7 +2,7 @@
  * Hooks of Qwen Code 0.15.10, given as the defaults of the system, which are below every setting of its person: hooks of all add up.
  * The commands that it runs for the model get the variable, too; what they report, which is not this session, is told by `QWEN_CODE`.
  */
-import { readCommonHook } from '../common-hooks.ts';
+import { readCommonHook } from '../hook-words.ts';
 import { hooksByEvent, reportUnless, type ProviderHooks } from '../hook-report.ts';
 
 /** Milliseconds after which Qwen Code ends the command. */
