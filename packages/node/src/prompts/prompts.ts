@@ -1,5 +1,6 @@
 // Giving agents prompts: only where a prompt is known to be taken as one, only to a composer that is seen to be empty, one at a time a
 // session; and no more is said of it than is known.
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   failure,
   FailureError,
@@ -21,6 +22,8 @@ import { isReadable, refusedByActivity, refusedByScreen, type ReadableProvider }
 
 /** Milliseconds for a screen to come to show its composer: it is drawn in pieces, and after the agent has said so. */
 const LOOK_MS = 1_000;
+/** Milliseconds between two looks. */
+const LOOK_AGAIN_MS = 100;
 /** Milliseconds after which a prompt whose begin nobody noticed does not stand in the way of the next. */
 const UNNOTICED_MS = 5_000;
 
@@ -147,14 +150,15 @@ async function requireReady(row: SessionRow, provider: ReadableProvider, link: K
   if (known !== null) throw FailureError.from(known);
   const deadline = Deadline.in(LOOK_MS);
   let refused = failure('agent-not-ready', { sessionId, reason: 'unknown' });
-  for (let after = -1; ;) {
-    const frame = await deadline.race(nextFrame(link, sessionId, after));
+  for (;;) {
+    // As it is now: a look that waits for a change would be left behind when the time is over.
+    const frame = await deadline.race(nextFrame(link, sessionId, -1));
     if (frame === OVER || frame === null || frame.ended) throw FailureError.from(refused);
     const seen = refusedByScreen(sessionId, provider, frame);
     if (seen === null) return;
     if (seen.code === 'composer-occupied') throw FailureError.from(seen);
     refused = seen;
-    after = frame.revision;
+    if ((await deadline.race(delay(LOOK_AGAIN_MS))) === OVER) throw FailureError.from(refused);
   }
 }
 

@@ -10,6 +10,7 @@ export const LAUNCH_FAILURES = [
   'unknown-spawn-profile',
   'spawn-profile-revision-mismatch',
   'unsupported-spawn-capability',
+  'session-option-unsupported',
   'spawn-idempotency-conflict',
   'spawn-idempotency-capacity',
   'spawn-deadline-exceeded',
