@@ -32,6 +32,8 @@ export interface ActivityFacts {
   readonly seen: Heard | null;
   /** It has had a turn: a composer after that means that the turn is over. */
   readonly hasWorked: boolean;
+  /** A look has shown work since the agent said that it began. */
+  readonly workSeen: boolean;
   /** A person has ended the turn through us: its end is no news to anybody. */
   readonly interrupted: boolean;
 }
@@ -46,7 +48,7 @@ const AGAINST_WORD_MS: Readonly<Record<Signal['kind'], number>> = {
 };
 /** The same for what an agent asks, which it tells itself: a screen is drawn anew a moment after the answer. */
 const ASKED_AGAINST_WORD_MS = 2_000;
-/** The same for a composer that stood there before the agent said that it works: it takes a while to draw that. */
+/** The same for a composer when nobody has seen the work on its screen that the agent tells of: it takes a while to draw that. */
 const EARLIER_COMPOSER_MS = 10_000;
 const STEADY_MS: Readonly<Record<Signal['kind'], number>> = {
   starting: 0,
@@ -62,6 +64,7 @@ export function newFacts(now: number): ActivityFacts {
     told: null,
     seen: null,
     hasWorked: false,
+    workSeen: false,
     interrupted: false,
   };
 }
@@ -74,6 +77,7 @@ export function restoredFacts(activity: Activity): ActivityFacts {
     told: null,
     seen: null,
     hasWorked: !['starting', 'ready', 'unknown'].includes(activity.state),
+    workSeen: false,
     interrupted: false,
   };
 }
@@ -85,7 +89,9 @@ export function tell(
   signal: Signal,
   now: number,
 ): ActivityFacts {
-  return settle({ ...facts, told: { signal, source, since: now } }, now);
+  const begins = signal.kind === 'working' && facts.told?.signal.kind !== 'working';
+  const workSeen = facts.workSeen && !begins;
+  return settle({ ...facts, workSeen, told: { signal, source, since: now } }, now);
 }
 
 /** Its terminal was looked at. null: the look says nothing; what was seen before stands. */
@@ -98,7 +104,9 @@ export function look(
   const signal = isStartUp(facts, seen) ? STARTING : seen.signal;
   const before = facts.seen;
   const isSame = before !== null && isSameSignal(before.signal, signal);
-  return settle({ ...facts, seen: { signal, source: seen.source, since: isSame ? before.since : now } }, now);
+  const workSeen = facts.workSeen || signal.kind === 'working';
+  const since = isSame ? before.since : now;
+  return settle({ ...facts, workSeen, seen: { signal, source: seen.source, since } }, now);
 }
 
 const STARTING: Signal = { kind: 'starting' };
@@ -153,28 +161,29 @@ export function settle(facts: ActivityFacts, now: number): ActivityFacts {
 
 /** Milliseconds until `settle` may show something else without new evidence; null when it will not. */
 export function settlesIn(facts: ActivityFacts, now: number): number | null {
-  const { seen, told } = facts;
+  const { seen } = facts;
   if (seen === null) return null;
-  const due = dueAt(seen, told);
+  const due = dueAt(seen, facts);
   return due <= now || due === Number.POSITIVE_INFINITY ? null : due - now;
 }
 
-function believed({ told, seen, shown }: ActivityFacts, now: number): Heard | null {
+function believed(facts: ActivityFacts, now: number): Heard | null {
+  const { told, seen, shown } = facts;
   if (seen === null) return told;
   if (told !== null && isSameSignal(told.signal, seen.signal)) return told;
-  if (now >= dueAt(seen, told)) return seen;
+  if (now >= dueAt(seen, facts)) return seen;
   // Not steady yet: what is shown stands, unless the agent itself says more.
   return told !== null && (told.since >= shown.since || told.source === shown.source) ? told : null;
 }
 
-function dueAt(seen: Heard, told: Heard | null): number {
+function dueAt(seen: Heard, { told, workSeen }: ActivityFacts): number {
   const { kind } = seen.signal;
   const steady = seen.since + STEADY_MS[kind];
   if (told === null || isSameSignal(told.signal, seen.signal)) return steady;
   if (told.signal.kind === 'blocked' && isAfterTurn(told.signal.reason) && kind === 'composer') {
     return Number.POSITIVE_INFINITY;
   }
-  if (kind === 'composer' && told.signal.kind === 'working' && seen.since <= told.since)
+  if (kind === 'composer' && told.signal.kind === 'working' && (!workSeen || seen.since <= told.since))
     return told.since + EARLIER_COMPOSER_MS;
   return Math.max(steady, Math.max(seen.since, told.since) + againstWordMs(seen.signal));
 }
