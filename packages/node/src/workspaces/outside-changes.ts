@@ -101,6 +101,7 @@ export class OutsideChanges {
       case 'worktree-profiles-changed':
       case 'worktree-changed':
       case 'worktree-removed':
+      case 'interaction-changed':
         return;
     }
   }
