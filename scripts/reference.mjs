@@ -183,7 +183,8 @@ async function providers() {
     '## What real agents were seen to do',
     '',
     'Each cell is a step of a story that is run with the real program against a local model server: `pty` in its terminal, `pipe` spoken',
-    'with in its protocol. The tests fail when a cell is no longer true. An empty cell was not tried in that transport.',
+    'with in its protocol. The tests fail when a cell is no longer true; every run of them tries Claude Code and Codex, one with',
+    '`ROOST_ATTACK=full` all. An empty cell was not tried in that transport.',
     '',
     ...table(
       ['', ...columns],

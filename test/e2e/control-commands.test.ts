@@ -21,6 +21,19 @@ afterEach(() => {
 });
 
 /** A Roost with a `claude` that says how it was called and then repeats what it reads, and with two profiles. */
+/** Draws the composer of Claude Code, and shows what it is given. */
+const COMPOSING = `#!/bin/bash
+[ "$1" = --version ] && exec echo 2.9.9
+stty -echo
+rule=$(printf '─%.0s' {1..80})
+draw() { printf '\\033[2J\\033[H%s\\r\\n%s\\r\\n❯ \\r\\n%s\\r\\n  ? for shortcuts' "$1" "$rule" "$rule"; }
+draw ready
+while read -r line; do draw "got $line"; done
+`;
+
+const becomesReady = (home: RoostHome, name: string) =>
+  waitFor('its composer', async () => (await home.session(name)).activity?.state === 'ready');
+
 function stubbedHome(): RoostHome {
   const home = new RoostHome();
   const programs = join(home.root, 'programs');
@@ -340,17 +353,23 @@ describe('profile', () => {
 describe('prompt and keys', () => {
   test('a prompt arrives whole, with how far it came; where that is not known it is refused', async () => {
     await using home = stubbedHome();
+    await home.ok(['run', '-d', '-n', 'bare', 'claude']);
+    await home.screenShows('bare', /called with/);
+    expect(await home.roost(['prompt', 'bare', 'x'])).toEqual(refusal('agent-not-ready'));
+    writeFileSync(join(home.root, 'programs', 'claude'), COMPOSING);
     await home.ok(['run', '-d', '-n', 'one', 'claude']);
-    await home.screenShows('one', /called with/);
+    await becomesReady(home, 'one');
     const answer = await home.json<{ delivery: string; bytesWritten: number }>([
       'prompt',
       'one',
       'first thing',
     ]);
     expect(answer).toMatchObject({ delivery: 'written', bytesWritten: expect.any(Number) });
-    await home.screenShows('one', /first thing/);
-    expect(await home.ok(['prompt', 'one', '-'], { input: 'second thing' })).toBe('written\n');
-    await home.screenShows('one', /second thing/);
+    await home.screenShows('one', /got first thing/);
+    await home.ok(['run', '-d', '-n', 'two', 'claude']);
+    await becomesReady(home, 'two');
+    expect(await home.ok(['prompt', 'two', '-'], { input: 'second thing' })).toBe('written\n');
+    await home.screenShows('two', /got second thing/);
     await home.run('other', ['cat']);
     expect(await home.roost(['prompt', 'other', 'x'])).toEqual(
       refusal('prompt-unsupported', /roost send NAME/),

@@ -105,6 +105,8 @@ describe('over the wire', () => {
       'session.stop': { ...address, force: true },
       'session.remove': address,
       'session.resume': address,
+      'session.choose': { ...address, choice: 'model', id: 'x' },
+      'interaction.resolve': { interactionId: '0'.repeat(24), reply: { kind: 'allow' } },
       'session.reportIdentity': { ...address, providerSession: { key: 'session-id', id: 'abc' } },
       'spawn.submit': spec,
       'spawn.result': { idempotencyKey: 'k' },

@@ -131,8 +131,9 @@ describe('a real agent in a Roost terminal', () => {
           '--name',
           'pipe',
           ...asFlags(environment),
-          'claude',
+          // As a command: by its name it would be spoken with.
           '--',
+          'claude',
           ...flags,
         ]);
         await waitFor('the first lines', async () => (await roost.ok(['logs', 'pipe'])).includes('"init"'), {
