@@ -1,4 +1,4 @@
-/** `roost interrupt`: Ctrl-C in a terminal session, SIGINT to a pipe session. */
+/** `roost interrupt`: ends the turn of an agent; Ctrl-C in other terminals, SIGINT to other pipe sessions. */
 import type { Command } from 'commander';
 import { addressOf } from '@roost/protocol';
 import type { CommandContext } from '../command-context.ts';

@@ -28,6 +28,17 @@ import { Conversation, type ToldEvent } from './conversation.ts';
 import { withdrawAll } from './interaction-table.ts';
 import { Timeline, type TimelinePage } from './timeline.ts';
 
+/** Milliseconds until the timeline of a session that is not hosted now is looked at again. */
+const LOOK_AGAIN_MS = 250;
+
+/** Events that say what an agent is doing though no turn is open. */
+const COUNTS_ALWAYS: ReadonlySet<AgentEvent['kind']> = new Set([
+  'turn-finished',
+  'quota',
+  'blocked',
+  'session-ended',
+]);
+
 interface ConversationsOptions {
   readonly store: Store;
   readonly keepers: Pick<KeeperPool, 'get'>;
@@ -140,7 +151,7 @@ export class Conversations {
     if (row === null || session === null) return;
     const timeline = this.#timelineOf(id);
     try {
-      const conversation: Conversation = new Conversation(row, {
+      const conversation = new Conversation(row, {
         store,
         output,
         timeline,
@@ -152,8 +163,8 @@ export class Conversations {
         now: Date.now,
       });
       this.#hosted.set(id, { conversation, timeline, isLimited: false });
-      this.#restate(session, row, conversation, timeline);
       conversation.begin();
+      this.#restate(session, row, conversation, timeline);
     } catch (error) {
       log.error({ sessionId: id, err: error }, 'an agent cannot be spoken with');
     }
@@ -245,14 +256,6 @@ export class Conversations {
 }
 
 const isSpoken = ({ protocol }: SessionRow): boolean => protocol !== null;
-
-const LOOK_AGAIN_MS = 250;
-const COUNTS_ALWAYS: ReadonlySet<AgentEvent['kind']> = new Set([
-  'turn-finished',
-  'quota',
-  'blocked',
-  'session-ended',
-]);
 
 function faultOf({ exitCode, exitSignal }: ChildExit, row: SessionRow): string | null {
   if (row.stop_requested === 1) return 'the session was stopped';

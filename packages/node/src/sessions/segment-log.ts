@@ -1,5 +1,5 @@
-// A stream of bytes of a session, by absolute byte offset: the output of its program, its timeline. Append-only segment files, each named by the offset of
-// its first byte. The end of the stream is what lies on disk, so after a crash we ask for exactly the bytes that follow: none
+// A stream of bytes of a session, by absolute byte offset: the output of its program, its timeline. Append-only segment files,
+// each named by the offset of its first byte. The end of the stream is what lies on disk, so after a crash we ask for exactly the bytes that follow: none
 // twice, none missing. Only the newest segments are kept; below the floor, bytes are gone.
 import {
   closeSync,

@@ -368,7 +368,7 @@ export const sessionResize = operation({
 export const sessionInterrupt = operation({
   name: 'session.interrupt',
   summary:
-    'Interrupts what runs: the key that ends a turn of an agent, Ctrl-C in other terminals, SIGINT to the process group of a pipe session.',
+    'Interrupts what runs: the keys or the message that end a turn of an agent, Ctrl-C in other terminals, SIGINT to the process group of other pipe sessions.',
   access: 'controller',
   capability: null,
   params: () => SessionAddress,
