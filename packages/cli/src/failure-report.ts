@@ -232,6 +232,28 @@ const HINTS: Readonly<Record<FailureCode, Hint>> = {
   },
   'worktree-changing': 'try again in a moment; roost worktree ls   shows it',
   'worktree-service-mode': (details) => `the workspace is set to ${text(details, 'mode') ?? 'another mode'}`,
+  'hub-not-running': 'roost hub up   starts one on this machine; roost login URL   uses one elsewhere',
+  'hub-already-running': 'roost hub status   tells how it is',
+  'hub-unreachable': (details) =>
+    withPath(details, 'is the address right, and does the hub run? roost hub status   tells there'),
+  'hub-untrusted': 'ask for a new invitation or link where the hub runs, and compare the address',
+  'unknown-hub': 'roost node hubs   lists those of this node',
+  'unknown-node': 'roost node ls   lists the nodes',
+  'ambiguous-node': 'use the whole name or id: roost node ls',
+  'node-offline': 'roost node ls   tells since when, and why; the node itself may well run on',
+  'stale-incarnation': 'look at it again, then repeat what is still wanted',
+  'outcome-unknown': (details) =>
+    `look whether it was done before you ask again${launches(details) ? '; the same --idempotency-key asks safely' : ''}`,
+  unauthenticated:
+    'roost login URL   logs in; roost hub login   prints a link for a browser where the hub runs',
+  forbidden: 'an admin of the hub can give another role: roost hub user',
+  'out-of-scope': 'an admin of the hub can widen the scope: roost hub user',
+  'origin-refused': 'open the address that the hub prints: roost hub status',
+  'rate-limited': 'wait a minute, then try again',
+  'invite-invalid': 'an admin of the hub makes a new one: roost hub invite',
+  'unknown-user': 'roost hub user ls   lists them',
+  'last-admin': 'make another admin first: roost hub user add NAME --role admin',
+  'unknown-token': 'roost hub token ls   lists yours',
   'branch-exists': (details) => {
     const other = text(details, 'conflicting');
     if (other !== undefined) return `branch ${other} stands in its way; choose another name`;

@@ -86,6 +86,11 @@ const TABLE = {
     summary: 'The messages of such a session can be read in pages.',
     offered: true,
   },
+  'terminal-relay-v1': {
+    summary: 'A terminal session can be attached over the connection to the node.',
+    offered: true,
+  },
+  'hub-membership-v1': { summary: 'The node can belong to hubs, and calls them.', offered: true },
 } as const satisfies Record<string, CapabilityFacts>;
 
 export type Capability = keyof typeof TABLE;

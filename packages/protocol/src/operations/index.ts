@@ -11,6 +11,7 @@ import {
 import { gitDiff, gitHistory, gitStatus, sessionDiff } from './git.ts';
 import { historyAdopt, historyList, historyPreview, historyRead, historyResolve } from './history.ts';
 import { hostBrowseDirectories } from './host.ts';
+import { hubConnect, hubJoin, hubLeave, hubList } from './hub.ts';
 import {
   worktreeAllocate,
   worktreeCleanup,
@@ -56,6 +57,7 @@ import {
   sessionWait,
 } from './session.ts';
 import { profileList, spawnResult, spawnSubmit } from './spawn.ts';
+import { terminalClose, terminalOpen } from './terminal.ts';
 import { worktreeCreate, worktreeList, worktreeRemove } from './worktree.ts';
 import {
   workspaceCreateStandalone,
@@ -138,10 +140,16 @@ const declared = [
   historyPreview,
   historyRead,
   historyAdopt,
+  terminalOpen,
+  terminalClose,
   screenWatch,
   screenUnwatch,
   eventsRead,
   eventsSubscribe,
+  hubJoin,
+  hubLeave,
+  hubList,
+  hubConnect,
 ] as const;
 
 type Declared = (typeof declared)[number];
