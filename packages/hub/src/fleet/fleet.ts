@@ -1,0 +1,80 @@
+// The nodes of a hub: what it holds of them, and how something is asked of one.
+import type {
+  HubEvent,
+  HubNode,
+  HubRecord,
+  HubSession,
+  HubWorkspace,
+  Incarnation,
+  NodeId,
+  NodeName,
+  OperationName,
+  RecordId,
+  SessionId,
+  WorkspaceId,
+} from '@roost/protocol';
+import type { WebSocket } from 'ws';
+import type { Principal } from '../access/principal.ts';
+
+/** What is known of one node now; live while its link is online. Read only. */
+export interface NodeView {
+  readonly workspaces: ReadonlyMap<WorkspaceId, HubWorkspace>;
+  /** In the order in which they came to be. */
+  readonly sessions: ReadonlyMap<SessionId, HubSession>;
+  readonly records: ReadonlyMap<RecordId, HubRecord>;
+}
+
+export interface NodeRequest {
+  readonly operation: OperationName;
+  readonly params: unknown;
+  /** The start of the node that it is meant for; any when undefined. */
+  readonly incarnation?: Incarnation | undefined;
+  /** Milliseconds; the operation's own when undefined. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** A place among the hub's events: `run` is one start of the hub. */
+export interface FleetCursor {
+  readonly run: string;
+  readonly id: number;
+}
+
+export interface Fleet {
+  /** This start of the hub; part of every cursor. */
+  readonly run: string;
+  /** By name. */
+  nodes(): readonly HubNode[];
+  /** By name or id, or a unique start of the id. @throws FailureError: unknown-node, ambiguous-node. */
+  find(selector: string): HubNode;
+  view(nodeId: NodeId): NodeView;
+  /** Where a session or record is; null when no node tells of it. */
+  placeOf(id: SessionId | RecordId): { readonly nodeId: NodeId; readonly workspaceId: WorkspaceId } | null;
+  /**
+   * Asks something of a node in the hub's own name; access was judged before.
+   * @throws FailureError: what the node answers; node-offline and stale-incarnation, when nothing was asked; outcome-unknown, when the link
+   * was lost while it was under way; request-timed-out.
+   */
+  request(nodeId: NodeId, request: NodeRequest): Promise<unknown>;
+  /**
+   * Takes over a WebSocket whose client wants to work with the node itself (`hub/relay.ts` of the protocol). `audit` is told of every
+   * mutation before it is passed on, and gets told its outcome.
+   */
+  relay(nodeId: NodeId, webSocket: WebSocket, principal: Principal, audit: RelayAudit): void;
+  /** Takes over a WebSocket of a node that calls home; `channel` answers `hub.connect`. */
+  calledHome(nodeId: NodeId, channel: string | null, webSocket: WebSocket): void;
+  /** @throws FailureError: invite-invalid when the node is enrolled with another key. Answers the name that it got. */
+  enrol(node: { readonly nodeId: NodeId; readonly name: NodeName; readonly isNameFixed: boolean; readonly key: string }): NodeName;
+  /** @throws FailureError: unknown-node, name-taken. */
+  rename(nodeId: NodeId, name: NodeName): HubNode;
+  remove(nodeId: NodeId): void;
+  /** Events after a cursor that are still held; null when some are not, or it is of another start: read lists anew. */
+  eventsAfter(cursor: FleetCursor): readonly HubEvent[] | null;
+  /** The cursor of now. */
+  cursor(): FleetCursor;
+  /** Told of every event once it is in the views. Answers how to no longer be told. */
+  onEvent(listener: (event: HubEvent) => void): () => void;
+}
+
+export interface RelayAudit {
+  asked(request: { readonly operation: OperationName; readonly params: unknown }): (outcome: string) => void;
+}
