@@ -23,6 +23,8 @@ const ARROWS = {
     '@roost/protocol/terminal-reset',
   ],
   cli: ['@roost/client', '@roost/protocol'],
+  hub: ['@roost/client', '@roost/protocol', '@roost/protocol/node'],
+  web: ['@roost/client/browser', '@roost/protocol'],
 };
 /** What it may import types of besides: nothing of it is there when it runs. */
 const TYPE_ARROWS = { keeper: '@roost/protocol' };
@@ -49,7 +51,7 @@ const arrows = Object.entries(ARROWS).map(([name, allowed]) => {
           patterns: [
             ...restricted,
             {
-              regex: '^(\\.\\./)+(protocol|keeper|providers|node|client|cli|lab)/src',
+              regex: '^(\\.\\./)+(protocol|keeper|providers|node|client|cli|hub|web|lab)/src',
               message: 'import packages by name',
             },
           ],
