@@ -89,12 +89,16 @@ export async function runEventNode(home: string, connections: number): Promise<v
     checkResults: false,
   });
   const server = new ConnectionServer(
-    { path: socketOf(home), listen: null, connectionsMax: connections + SPARE_CONNECTIONS },
+    {
+      path: socketOf(home),
+      token: nodeToken(tokenOf(home)),
+      listen: null,
+      connectionsMax: connections + SPARE_CONNECTIONS,
+    },
     {
       admission,
       log,
       events: journal,
-      token: nodeToken(tokenOf(home)),
       node: { id: identity.nodeId, incarnation: identity.incarnation, version: '0' },
       controller: () => null,
       released: () => undefined,

@@ -2,7 +2,7 @@
  * A terminal session as a growing text. It watches: it never drives, and its size never counts. Attaching comes before
  * the text that is there already is read, so nothing in between is missing; a line may come twice instead.
  */
-import { attachTerminal } from '@roost/client';
+import { attachSession } from '@roost/client';
 import { FailureError, type Session } from '@roost/protocol';
 import { ShownOutput } from './attach/shown-output.ts';
 import type { CommandContext } from './command-context.ts';
@@ -18,19 +18,18 @@ export async function followTerminal(
   printKept: () => Promise<void>,
 ): Promise<void> {
   const connection = await context.node();
-  let ticket;
+  let attachment;
   try {
-    ticket = await connection.request('session.attach', { sessionId: session.id, mode: 'watch' });
+    attachment = await attachSession(connection, { sessionId: session.id, mode: 'watch', ...ANY_SIZE });
   } catch (error) {
     if (!(error instanceof FailureError) || error.failure.code !== 'session-not-running') throw error;
     // It is over: what is kept is all there will be.
     await printKept();
     return;
   }
-  const attachment = await attachTerminal({ ...ticket, ...ANY_SIZE });
   await printKept();
-  // The node is not needed any more.
-  context.close();
+  // Where its keeper shows it, the node is not needed any more.
+  if (connection.isLocal) context.close();
   if (signal.aborted) {
     attachment.close();
     return;

@@ -1,5 +1,7 @@
 export {
+  connectCaller,
   connectNode,
+  type CallerOptions,
   type ConnectOptions,
   type EventCursor,
   type NodeConnection,
@@ -12,8 +14,10 @@ export { nodeToken } from './node-token.ts';
 export { openNode, type OpenedNode, type OpenNodeOptions } from './open-node.ts';
 export { nodeEnvironment, parseReadyLine, startNode, type StartOptions } from './start-node.ts';
 export {
+  attachSession,
   attachTerminal,
   type AttachOptions,
+  type SessionAttachOptions,
   type TerminalAttachment,
   type TerminalListener,
 } from './terminal-attachment.ts';

@@ -73,13 +73,15 @@ export function shakeHands(webSocket: WebSocket, options: HandshakeOptions): Pro
     webSocket.on('unexpected-response', (_, response) => fail(httpFailure(response.statusCode, place)));
     webSocket.on('message', onMessage);
     webSocket.on('close', onClose);
-    webSocket.once('open', () => {
+    const begin = (): void => {
       try {
         exchange = new Exchange(webSocket, options);
       } catch (error) {
         fail(error);
       }
-    });
+    };
+    if (webSocket.readyState === webSocket.OPEN) begin();
+    else webSocket.once('open', begin);
   });
 }
 

@@ -2,8 +2,8 @@
  * The client's end of the terminal lane. It goes straight to the keeper's socket, so that a restart of the node does not
  * even interrupt it. Nothing is delivered before `start`, and nothing after `closed`, which comes exactly once.
  */
-import type { Socket } from 'node:net';
-import { FAILURE_CODES, FailureError, type FailureCode } from '@roost/protocol';
+import type { Duplex } from 'node:stream';
+import { FAILURE_CODES, FailureError, type FailureCode, type SessionId } from '@roost/protocol';
 import {
   FrameReader,
   TERMINAL_FRAME_BYTES_MAX,
@@ -17,6 +17,7 @@ import {
   type RoleChange,
   type SessionEnd,
 } from '@roost/protocol/terminal-frames';
+import type { NodeConnection } from './connection.ts';
 import { openSocket } from './open-socket.ts';
 
 /** Milliseconds that a keeper may take to accept an attachment. */
@@ -29,6 +30,11 @@ export interface AttachOptions {
   readonly rows: number;
   /** Bytes that may be on their way without acknowledgement. */
   readonly window?: number;
+}
+
+export interface SessionAttachOptions extends Omit<AttachOptions, 'endpoint' | 'ticket'> {
+  readonly sessionId: SessionId;
+  readonly mode: 'drive' | 'watch';
 }
 
 export interface TerminalListener {
@@ -57,13 +63,34 @@ export interface TerminalAttachment {
   close(): void;
 }
 
+/**
+ * Attaches to a terminal session: on the node's machine at its keeper, so that a restart of the node is not noticed; from elsewhere over the
+ * connection to the node. Fails as `session.attach` and `terminal.open` do, and with `attach-refused`.
+ */
+export async function attachSession(
+  connection: Pick<NodeConnection, 'isLocal' | 'request' | 'openTerminal'>,
+  { sessionId, mode, ...view }: SessionAttachOptions,
+): Promise<TerminalAttachment> {
+  if (!connection.isLocal) {
+    const { lane, ticket } = await connection.openTerminal({ sessionId, mode });
+    return attachLane(lane, { ticket, ...view });
+  }
+  return attachTerminal({ ...(await connection.request('session.attach', { sessionId, mode })), ...view });
+}
+
 /** Opens the lane with a ticket of `session.attach`. Fails with `attach-refused`, or `keeper-unavailable`. */
-export async function attachTerminal(options: AttachOptions): Promise<TerminalAttachment> {
-  const { endpoint, ticket, columns, rows, window = TERMINAL_WINDOW_BYTES } = options;
+export async function attachTerminal({ endpoint, ...options }: AttachOptions): Promise<TerminalAttachment> {
   const socket = await openSocket(endpoint, ATTACH_TIMEOUT_MS).catch((error: unknown) => {
     if (error instanceof FailureError) throw error;
     throw new FailureError('keeper-unavailable', undefined, { cause: error });
   });
+  return attachLane(socket, options);
+}
+
+async function attachLane(
+  socket: Duplex,
+  { ticket, columns, rows, window = TERMINAL_WINDOW_BYTES }: Omit<AttachOptions, 'endpoint'>,
+): Promise<TerminalAttachment> {
   const attachment = new Lane(socket);
   const request: AttachRequest = { version: TERMINAL_LANE_VERSION, ticket, columns, rows, window };
   await attachment.open(request);
@@ -76,7 +103,7 @@ interface Frame {
 }
 
 class Lane implements TerminalAttachment {
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
   readonly #reader = new FrameReader(TERMINAL_FRAME_BYTES_MAX);
   #answer: AttachAnswer | undefined;
   #listener: TerminalListener | undefined;
@@ -84,7 +111,7 @@ class Lane implements TerminalAttachment {
   #early: Frame[] = [];
   #closed = false;
 
-  constructor(socket: Socket) {
+  constructor(socket: Duplex) {
     this.#socket = socket;
     socket.on('error', () => socket.destroy());
   }

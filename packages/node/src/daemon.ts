@@ -20,6 +20,7 @@ import { KeyedLocks } from './control/keyed-locks.ts';
 import { eventOperations } from './events/operations.ts';
 import { fileOperations } from './files/files.ts';
 import { gitOperations } from './git/operations.ts';
+import { Hubs, hubOperations } from './hubs/hubs.ts';
 import { HistoryCatalog } from './history/catalog.ts';
 import { historyOperations } from './history/operations.ts';
 import { readConfig } from './home/config.ts';
@@ -46,6 +47,7 @@ import { OutcomeWriter } from './store/outcome-writer.ts';
 import { PipeOutput } from './sessions/pipe-output.ts';
 import { Removals } from './sessions/removals.ts';
 import { sessionOperations } from './sessions/sessions.ts';
+import { terminalOperations } from './sessions/terminals.ts';
 import { providerOperations } from './providers/operations.ts';
 import { Providers } from './providers/providers.ts';
 import { snapshotOperations } from './snapshot/snapshot.ts';
@@ -283,6 +285,12 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     { ...scene, profiles, source, removed },
   );
   undo.push(() => managed.close());
+  const hubs: Hubs = new Hubs({
+    directory: paths.hubs,
+    nodeId: identity.nodeId,
+    server: { serveCall: (call) => server.serveCall(call) },
+    log,
+  });
   const handlers: Handlers = {
     ...nodeOperations({ ...scene, server: () => server.counters, requestStop }),
     ...controllerOperations(lease),
@@ -324,6 +332,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
       conversations,
       prompts,
     }),
+    ...terminalOperations({ store, keepers, activities }),
     ...conversationOperations({ store, conversations }),
     ...recordOperations({ ...scene, source, removed }),
     ...historyOperations({ store, catalog, now: () => Date.now() }),
@@ -345,21 +354,22 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     }),
     ...laneOperations({ store, screens, output }),
     ...eventOperations(journal),
+    ...hubOperations(hubs),
   };
   const admission = new Admission({ handlers, lease, log, checkResults: options.checkResults === true });
   const server = new ConnectionServer(
-    { path: paths.socket, listen: config.listen, connectionsMax: config.connections.max },
+    { path: paths.socket, token, listen: config.listen, connectionsMax: config.connections.max },
     {
       admission,
       log,
       events: journal,
-      token,
       node: { id: identity.nodeId, incarnation: identity.incarnation, version },
       controller: () => lease.state,
       released: (connectionId) => lease.release(connectionId, 'disconnected'),
     },
   );
   const endService = async () => {
+    hubs.close();
     server.stopAccepting();
     await admission.stop(FINISH_MS);
     await server.closeAll(GOOD_BYE_MS);
@@ -368,6 +378,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
   undo.push(endService);
   await server.start();
   managed.start();
+  hubs.begin();
   log.info({ socket: paths.socket }, 'node serves');
 
   keepers.prewarm();

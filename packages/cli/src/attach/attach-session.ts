@@ -1,7 +1,7 @@
 /**
  * One session on one terminal, until it ends, is left, or is lost. The terminal is given back before anything is said.
  */
-import { attachTerminal, type TerminalAttachment } from '@roost/client';
+import { attachSession as attachTo, type TerminalAttachment } from '@roost/client';
 import { FailureError, type Session } from '@roost/protocol';
 import type { CommandContext } from '../command-context.ts';
 import { describeEnd, describeStatus, isLive } from '../session-status.ts';
@@ -38,10 +38,10 @@ export async function attachSession(
   let typed: readonly KeyAction[] = [];
   try {
     for (;;) {
-      const ticket = await (await context.node()).request('session.attach', { sessionId: session.id, mode });
-      const attachment = await attachTerminal({ ...ticket, ...terminal.size });
-      // The node is not needed while it is shown: it may restart, and has few places for those who look on for hours.
-      context.close();
+      const node = await context.node();
+      const attachment = await attachTo(node, { sessionId: session.id, mode, ...terminal.size });
+      // The node is not needed while its keeper shows it: it may restart, and has few places for those who look on for hours.
+      if (node.isLocal) context.close();
       terminal.borrow();
       outcome = await showUntilLeft({ attachment, terminal, stdin, stdout, keys, mode, typed });
       if (outcome.kind !== 'redraw') break;

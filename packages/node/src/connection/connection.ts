@@ -29,6 +29,7 @@ import { NodeHandshake } from './handshake.ts';
 import { Liveness } from './liveness.ts';
 import { LongRequests, type LongRequestBudget } from './long-requests.ts';
 import { Outbound } from './outbound.ts';
+import { TerminalChannels } from './terminal-channels.ts';
 import type { RefusalFacts, RefusalReason, Refusals } from './refusals.ts';
 
 /** Requests of one connection that may be at work, answered at their deadline or not. */
@@ -51,7 +52,6 @@ export interface ConnectionHost {
   readonly admission: Admission;
   readonly events: EventSource;
   readonly node: Selection['node'];
-  readonly token: Token;
   readonly controller: () => ControllerState | null;
   /** The connection has ended: what it held is given back. */
   readonly released: (connectionId: ConnectionId) => void;
@@ -61,6 +61,10 @@ export interface ConnectionHost {
 export interface ConnectionOptions {
   readonly webSocket: WebSocket;
   readonly socket: Socket;
+  /** What the client proves that it holds. */
+  readonly token: Token;
+  /** This side made the connection. */
+  readonly isCall: boolean;
   readonly refusals: Refusals;
   readonly longRequests: LongRequestBudget;
   /** An id for a client that has proved itself, or null when there are as many as may be. */
@@ -76,6 +80,7 @@ interface Client {
   readonly connectionId: ConnectionId;
   readonly caller: Caller;
   readonly outbound: Outbound;
+  readonly terminals: TerminalChannels;
   readonly liveness: Liveness;
 }
 
@@ -99,14 +104,14 @@ export class Connection {
   constructor(host: ConnectionHost, options: ConnectionOptions) {
     this.#host = host;
     this.#options = options;
-    this.#handshake = new NodeHandshake(host.token, host.node);
+    this.#handshake = new NodeHandshake(options.token, host.node);
     this.#long = new LongRequests(options.longRequests, options.monotonicNow);
     this.#timer = this.#startTimer();
     // Every request at work may listen.
     setMaxListeners(OPEN_REQUESTS_MAX, this.#abort.signal);
     const { webSocket } = options;
     webSocket.on('message', (data: Buffer, isBinary: boolean) => {
-      if (isBinary) this.#violate(UNSUPPORTED_DATA, 'text frames only');
+      if (isBinary) this.#receiveBinary(data);
       else this.#receive(data);
     });
     webSocket.on('error', (error) => this.#failed(error));
@@ -154,6 +159,13 @@ export class Connection {
     else this.#serve(this.#client, data);
   }
 
+  #receiveBinary(data: Buffer): void {
+    if (this.#ended) return;
+    const isTerminals = this.#client?.caller.projection.grants('terminal-relay-v1') === true;
+    if (!isTerminals || this.#client?.terminals.receive(data) !== true)
+      this.#violate(UNSUPPORTED_DATA, 'text frames only');
+  }
+
   #shakeHands(data: Buffer): void {
     const step = this.#handshake.next(data);
     switch (step.kind) {
@@ -181,11 +193,12 @@ export class Connection {
   }
 
   #begin(who: { connectionId: ConnectionId; role: Role; clientName: string; projection: Projection }): void {
-    const { webSocket, socket, monotonicNow } = this.#options;
+    const { webSocket, socket, isCall, monotonicNow } = this.#options;
     const { events, node, controller, log } = this.#host;
     const outbound = new Outbound({
       webSocket,
       socket,
+      masks: isCall,
       events,
       incarnation: node.incarnation,
       projection: who.projection,
@@ -198,10 +211,11 @@ export class Connection {
         }
       },
     });
-    const caller: Caller = { ...who, lanes: outbound, signal: this.#abort.signal };
+    const terminals = new TerminalChannels(webSocket);
+    const caller: Caller = { ...who, lanes: outbound, terminals, signal: this.#abort.signal };
     const liveness = new Liveness({ webSocket, socket }, monotonicNow);
     const { connectionId } = who;
-    this.#client = { connectionId, caller, outbound, liveness };
+    this.#client = { connectionId, caller, outbound, terminals, liveness };
     this.#write({ kind: 'ready', connectionId, sequence: events.range().last, controller: controller() });
   }
 
@@ -336,6 +350,7 @@ export class Connection {
     this.#long.close();
     if (this.#client === null) return;
     this.#client.outbound.close();
+    this.#client.terminals.closeAll();
     this.#options.leave();
     this.#host.released(this.#client.connectionId);
   }

@@ -28,6 +28,8 @@ export interface OutboundOptions {
   readonly webSocket: WebSocket;
   /** What the WebSocket writes to: a burst leaves in one piece. */
   readonly socket: Socket;
+  /** Frames of whoever made the connection are masked, each in its own way. */
+  readonly masks: boolean;
   readonly events: EventSource;
   readonly incarnation: Incarnation;
   readonly projection: Projection;
@@ -150,7 +152,8 @@ export class Outbound implements Lanes {
     }
     const { events } = taken;
     const texts = events.map((event) => this.#shown(event));
-    if (texts.every((text, index) => text === events[index]?.text)) this.#sendAsStored(events);
+    if (!this.#options.masks && texts.every((text, index) => text === events[index]?.text))
+      this.#sendAsStored(events);
     else for (const text of texts) if (text !== null) this.#send(eventText(text));
     return events.length > 0;
   }

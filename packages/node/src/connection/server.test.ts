@@ -65,11 +65,10 @@ describe('the place where clients come in', () => {
       },
     } as unknown as Admission;
     server = new ConnectionServer(
-      { path, listen: null, connectionsMax: 3, monotonicNow: () => clock.now, ...options },
+      { path, token, listen: null, connectionsMax: 3, monotonicNow: () => clock.now, ...options },
       {
         admission,
         events,
-        token,
         node: { id: NodeId.parse('00000000000000bb'), incarnation, version: '0' },
         controller: () => null,
         released: (connectionId) => released.push(connectionId),

@@ -15,7 +15,8 @@ import {
   type NodeStatus,
 } from '@roost/protocol';
 import { systemErrorCode } from '../home/system-error.ts';
-import { Connection, type ConnectionHost } from './connection.ts';
+import type { Token } from '@roost/protocol/node';
+import { Connection, type ConnectionHost, type ConnectionOptions } from './connection.ts';
 import { LongRequestBudget } from './long-requests.ts';
 import { PreauthSlots } from './preauth-slots.ts';
 import { Refusals, type RefusalReason } from './refusals.ts';
@@ -25,13 +26,27 @@ const WATCH_MS = 2_000;
 /** Milliseconds between looks at who is still there: a part of the deadlines that are looked at. */
 const LIVENESS_MS = 5_000;
 
+/** Connections of all hubs together: each client of a hub that works with this node has one. */
+const CALLS_MAX = 256;
+
 export interface ServerOptions {
   readonly path: string;
+  /** Of the clients that connect. */
+  readonly token: Token;
   readonly listen: { readonly host: string; readonly port: number } | null;
   /** Connections that have proved themselves, at most. */
   readonly connectionsMax: number;
   readonly livenessMs?: number;
   readonly monotonicNow?: () => number;
+}
+
+export interface Call {
+  readonly webSocket: WebSocket;
+  readonly socket: Socket;
+  /** What both sides prove that they hold. */
+  readonly token: Token;
+  /** Told once: whether the other side proved it, or the call has ended before. */
+  readonly proved: (isProved: boolean) => void;
 }
 
 export class ConnectionServer {
@@ -53,6 +68,7 @@ export class ConnectionServer {
   readonly #upgradeTimers = new WeakMap<Socket, NodeJS.Timeout>();
   readonly #slotsOf = new WeakMap<Socket, PreauthSlots>();
   #ready = 0;
+  #calls = 0;
   #stopping = false;
   #nextId = 1;
   #server: Server | null = null;
@@ -129,6 +145,33 @@ export class ConnectionServer {
     const gone = Promise.all(open.map((socket) => closed(socket)));
     await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, timeoutMs).unref())]);
     for (const socket of open) socket.terminate();
+  }
+
+  /** A connection that this node made: the hub at its other end is the client, and proves itself with its own key. */
+  serveCall({ webSocket, socket, token, proved }: Call): void {
+    if (this.#stopping || this.#calls >= CALLS_MAX) {
+      webSocket.terminate();
+      proved(false);
+      return;
+    }
+    this.#calls += 1;
+    let isProved = false;
+    this.#serve(webSocket, socket, {
+      token,
+      isCall: true,
+      limit: CALLS_MAX,
+      enter: () => {
+        isProved = true;
+        proved(true);
+        return this.#nextConnectionId();
+      },
+      leave: () => undefined,
+    });
+    webSocket.once('close', () => {
+      this.#calls -= 1;
+      if (!isProved) proved(false);
+    });
+    webSocket.resume();
   }
 
   #every(milliseconds: number, work: () => void): void {
@@ -250,20 +293,32 @@ export class ConnectionServer {
     }
     this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
       clearTimeout(this.#upgradeTimers.get(socket));
-      const connection = new Connection(this.#host, {
-        webSocket,
-        socket,
-        refusals: this.#refusals,
-        longRequests: this.#longRequests,
+      this.#serve(webSocket, socket, {
+        token: this.#options.token,
+        isCall: false,
         limit: this.#options.connectionsMax,
         enter: () => this.#enter(socket),
         leave: () => (this.#ready -= 1),
-        monotonicNow: this.#monotonicNow,
       });
-      this.#connections.set(webSocket, connection);
-      webSocket.once('close', () => this.#connections.delete(webSocket));
-      this.#boundHandshake(socket, connection);
     });
+  }
+
+  #serve(
+    webSocket: WebSocket,
+    socket: Socket,
+    terms: Pick<ConnectionOptions, 'token' | 'isCall' | 'limit' | 'enter' | 'leave'>,
+  ): void {
+    const connection = new Connection(this.#host, {
+      webSocket,
+      socket,
+      refusals: this.#refusals,
+      longRequests: this.#longRequests,
+      monotonicNow: this.#monotonicNow,
+      ...terms,
+    });
+    this.#connections.set(webSocket, connection);
+    webSocket.once('close', () => this.#connections.delete(webSocket));
+    this.#boundHandshake(socket, connection);
   }
 
   /** A place among those that have proved themselves; in any case none of the others is needed any more. */
@@ -271,6 +326,10 @@ export class ConnectionServer {
     this.#slotsOf.get(socket)?.give(socket);
     if (this.#ready >= this.#options.connectionsMax) return null;
     this.#ready += 1;
+    return this.#nextConnectionId();
+  }
+
+  #nextConnectionId(): ConnectionId {
     return ConnectionId.parse(this.#nextId++);
   }
 

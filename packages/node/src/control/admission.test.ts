@@ -47,6 +47,7 @@ function makeScene(options: { capabilities?: readonly Capability[]; answer?: () 
     role,
     clientName: `client ${connectionId}`,
     projection: new Projection(options.capabilities ?? EVERY_CAPABILITY),
+    terminals: { open: () => Promise.reject(new Error('no terminals here')), close: () => undefined },
     lanes: {
       followEvents: () => undefined,
       resyncEvents: () => undefined,

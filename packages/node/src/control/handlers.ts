@@ -20,6 +20,8 @@ export interface Caller {
   readonly projection: Projection;
   /** What is pushed to this connection, beside answers. */
   readonly lanes: Lanes;
+  /** Its channels to terminals. */
+  readonly terminals: Terminals;
   /** Aborted when the connection is gone or the node stops: waiting reads end early. */
   readonly signal: AbortSignal;
 }
@@ -34,6 +36,13 @@ export interface Lanes {
   watchScreens(source: ScreenSource | null): void;
   /** Pipe output in order; at the speed of the connection. `null` ends the one of that key. */
   followOutput(key: string, source: OutputSource | null): void;
+}
+
+export interface Terminals {
+  /** A new channel to the socket of a keeper. @throws FailureError: backend-busy, keeper-unavailable. */
+  open(path: string): Promise<number>;
+  /** One that has ended is none of its concern. */
+  close(channel: number): void;
 }
 
 /** Screens that changed since they were last taken. */

@@ -16,6 +16,7 @@ export interface HomePaths {
   readonly spawnProfiles: string;
   readonly worktreeProfiles: string;
   readonly providers: string;
+  readonly hubs: string;
   readonly logs: string;
   readonly log: string;
 }
@@ -37,6 +38,7 @@ export function homePaths(home: string): HomePaths {
     spawnProfiles: join(home, 'profiles', 'spawn'),
     worktreeProfiles: join(home, 'profiles', 'worktree'),
     providers: join(home, 'providers'),
+    hubs: join(home, 'hubs'),
     logs: join(home, 'logs'),
     log: join(home, 'logs', 'node.log'),
   };

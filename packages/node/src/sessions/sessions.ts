@@ -63,6 +63,7 @@ export interface SessionScene {
 /** Those on a session as such; what concerns its record, its repository, and what is pushed, is told elsewhere. */
 type SessionOperation = Exclude<
   Extract<keyof Handlers, `session.${string}`>,
+  | 'session.attach'
   | 'session.resume'
   | 'session.reportIdentity'
   | 'session.followOutput'
@@ -115,15 +116,6 @@ export function sessionOperations(scene: SessionScene): Pick<Handlers, SessionOp
         (row) => caller.projection.lacks(Session, view(row)) === null,
       );
       return view(resolveSelector(selector, seen, { isLive, missing: 'unknown-session' }));
-    },
-
-    'session.attach': async ({ sessionId, mode }, caller) => {
-      const row = find(caller, sessionId);
-      if (row.transport !== 'pty') throw new FailureError('unsupported-transport', { sessionId });
-      const link = running(row);
-      const { ticket, expiresInMs } = await link.call('grantAttach', { sessionId, mode });
-      activities.acknowledge(sessionId);
-      return { endpoint: link.socketPath, ticket, expiresInMs };
     },
 
     'session.readScreen': (params, caller) => readScreen(scene, find(caller, params.sessionId), params),

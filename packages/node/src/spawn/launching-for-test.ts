@@ -205,6 +205,7 @@ function callerOf({
     role: 'operator',
     clientName: client,
     projection: new Projection(capabilities),
+    terminals: { open: () => Promise.reject(new Error('no terminals here')), close: () => undefined },
     lanes: {
       followEvents: () => undefined,
       resyncEvents: () => undefined,
