@@ -30,7 +30,7 @@ import { nodeTokenPath } from './home.ts';
 import { readToken } from './node-token.ts';
 import { assertSocketPath } from './open-socket.ts';
 import { OpenConnection } from './open-connection.ts';
-import { shakeHands } from './shake-hands.ts';
+import { shakeHands, type Handshake } from './shake-hands.ts';
 
 /** Milliseconds that a node may take until it is ready for requests, before it counts as hanging. */
 export const READY_TIMEOUT_MS = 3_000;
@@ -51,6 +51,11 @@ export interface CallerOptions {
   readonly role: Role;
   readonly timeoutMs?: number;
   readonly client: Hello['client'];
+}
+
+interface LineOptions {
+  /** What is offered to the node; everything that this build knows, otherwise. */
+  readonly offer?: Pick<Hello, 'protocol' | 'capabilities'>;
 }
 
 /** A Unix socket, or a `ws:` URL on this machine. */
@@ -142,26 +147,57 @@ export interface NodeConnection {
  * the node refuses with.
  */
 export async function connectNode(options: ConnectOptions): Promise<NodeConnection> {
-  const { client, role = 'operator', timeoutMs = READY_TIMEOUT_MS } = options;
+  return new OpenConnection(await openLine(options), {
+    role: roleOf(options),
+    isLocal: 'socketPath' in options,
+  });
+}
+
+/** A line to a node whose handshake is done, for passing frames on. Nothing that comes is lost when it is listened to at once. */
+export interface NodeLine extends Handshake {
+  readonly webSocket: WebSocket;
+}
+
+/** Fails as `connectNode` does. */
+export async function openLine(options: ConnectOptions & LineOptions): Promise<NodeLine> {
+  const { client, timeoutMs = READY_TIMEOUT_MS, offer } = options;
   if ('socketPath' in options) assertSocketPath(options.socketPath);
   const webSocket = openWebSocket(options);
+  const role = roleOf(options);
   const handshake = await shakeHands(webSocket, {
     place: 'socketPath' in options ? { socket: options.socketPath } : { url: options.url },
     client,
     role,
     token: () => readToken(tokenSource(options), role),
     timeoutMs,
+    ...(offer === undefined ? {} : { offer }),
   });
-  return new OpenConnection(webSocket, { ...handshake, role, isLocal: 'socketPath' in options });
+  return { webSocket, ...handshake };
 }
 
-/** The same over a WebSocket that the node has opened: it called. Fails as `connectNode` does. */
-export async function connectCaller(
+/** The same over a WebSocket that the node has opened: it called. */
+export async function callerLine(
   webSocket: WebSocket,
-  { client, role, token, timeoutMs = READY_TIMEOUT_MS }: CallerOptions,
-): Promise<NodeConnection> {
-  const handshake = await shakeHands(webSocket, { place: {}, client, role, token: () => token, timeoutMs });
-  return new OpenConnection(webSocket, { ...handshake, role, isLocal: false });
+  { client, role, token, timeoutMs = READY_TIMEOUT_MS, offer }: CallerOptions & LineOptions,
+): Promise<NodeLine> {
+  const handshake = await shakeHands(webSocket, {
+    place: {},
+    client,
+    role,
+    token: () => token,
+    timeoutMs,
+    ...(offer === undefined ? {} : { offer }),
+  });
+  return { webSocket, ...handshake };
+}
+
+/** A connection to a node that has called. Fails as `connectNode` does. */
+export async function connectCaller(webSocket: WebSocket, options: CallerOptions): Promise<NodeConnection> {
+  return new OpenConnection(await callerLine(webSocket, options), { role: options.role, isLocal: false });
+}
+
+function roleOf({ role = 'operator' }: Pick<ConnectOptions, 'role'>): Role {
+  return role;
 }
 
 function openWebSocket(target: ConnectTarget): WebSocket {

@@ -1,7 +1,10 @@
 export {
+  callerLine,
   connectCaller,
   connectNode,
+  openLine,
   type CallerOptions,
+  type NodeLine,
   type ConnectOptions,
   type EventCursor,
   type NodeConnection,

@@ -18,6 +18,7 @@ import type {
   EventCursor,
   EventListener,
   NodeConnection,
+  NodeLine,
   OutputListener,
   RequestOptions,
   ResyncListener,
@@ -25,7 +26,6 @@ import type {
 } from './connection.ts';
 import { bytesOf, ONE_SHOT, readFrame } from './read-frame.ts';
 import { requestMessages } from './request-messages.ts';
-import type { Handshake } from './shake-hands.ts';
 import { TerminalChannels } from './terminal-channels.ts';
 
 /** Milliseconds that a request may take unless it names its own deadline. */
@@ -35,7 +35,7 @@ interface OpenRequest {
   settle(frame: { result: unknown } | { error: unknown }): void;
 }
 
-export interface ConnectionFacts extends Handshake {
+export interface ConnectionFacts {
   readonly role: Role;
   readonly isLocal: boolean;
 }
@@ -62,7 +62,7 @@ export class OpenConnection implements NodeConnection {
   #nextId = 1;
   #closed = false;
 
-  constructor(webSocket: WebSocket, { selection, ready, role, isLocal }: ConnectionFacts) {
+  constructor({ webSocket, selection, ready }: NodeLine, { role, isLocal }: ConnectionFacts) {
     this.node = selection.node;
     this.protocol = selection.protocol;
     this.capabilities = selection.capabilities;

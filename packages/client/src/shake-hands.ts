@@ -34,6 +34,8 @@ export interface HandshakeOptions {
   readonly role: Role;
   /** Asked for once the node listens: a node that starts makes its token before that. */
   readonly token: () => Token;
+  /** What is offered; everything that this build knows, otherwise. */
+  readonly offer?: Pick<Hello, 'protocol' | 'capabilities'>;
   readonly timeoutMs: number;
 }
 
@@ -85,6 +87,11 @@ export function shakeHands(webSocket: WebSocket, options: HandshakeOptions): Pro
   });
 }
 
+const OFFER: Pick<Hello, 'protocol' | 'capabilities'> = {
+  protocol: { min: PROTOCOL_MIN, max: PROTOCOL_MAX },
+  capabilities: [...OFFERED_CAPABILITIES],
+};
+
 /** What was sent and what is awaited, from hello to ready. */
 class Exchange {
   readonly #webSocket: WebSocket;
@@ -94,7 +101,7 @@ class Exchange {
   readonly #helloBytes: Buffer;
   #selection: Selection | undefined;
 
-  constructor(webSocket: WebSocket, { client, role, token }: HandshakeOptions) {
+  constructor(webSocket: WebSocket, { client, role, token, offer = OFFER }: HandshakeOptions) {
     this.#webSocket = webSocket;
     this.#role = role;
     this.#token = token();
@@ -102,8 +109,7 @@ class Exchange {
       kind: 'hello',
       role,
       nonce: makeNonce(),
-      protocol: { min: PROTOCOL_MIN, max: PROTOCOL_MAX },
-      capabilities: [...OFFERED_CAPABILITIES],
+      ...offer,
       client,
     };
     this.#helloBytes = Buffer.from(JSON.stringify(this.#hello));

@@ -6,6 +6,7 @@ import type {
   HubSession,
   HubWorkspace,
   Incarnation,
+  InteractionId,
   NodeId,
   NodeName,
   OperationName,
@@ -47,8 +48,10 @@ export interface Fleet {
   /** By name or id, or a unique start of the id. @throws FailureError: unknown-node, ambiguous-node. */
   find(selector: string): HubNode;
   view(nodeId: NodeId): NodeView;
-  /** Where a session or record is; null when no node tells of it. */
-  placeOf(id: SessionId | RecordId): { readonly nodeId: NodeId; readonly workspaceId: WorkspaceId } | null;
+  /** Where a session, a record or something that is asked is; null when no node tells of it. */
+  placeOf(
+    id: SessionId | RecordId | InteractionId,
+  ): { readonly nodeId: NodeId; readonly workspaceId: WorkspaceId } | null;
   /**
    * Asks something of a node in the hub's own name; access was judged before.
    * @throws FailureError: what the node answers; node-offline and stale-incarnation, when nothing was asked; outcome-unknown, when the link
@@ -63,7 +66,12 @@ export interface Fleet {
   /** Takes over a WebSocket of a node that calls home; `channel` answers `hub.connect`. */
   calledHome(nodeId: NodeId, channel: string | null, webSocket: WebSocket): void;
   /** @throws FailureError: invite-invalid when the node is enrolled with another key. Answers the name that it got. */
-  enrol(node: { readonly nodeId: NodeId; readonly name: NodeName; readonly isNameFixed: boolean; readonly key: string }): NodeName;
+  enrol(node: {
+    readonly nodeId: NodeId;
+    readonly name: NodeName;
+    readonly isNameFixed: boolean;
+    readonly key: string;
+  }): NodeName;
   /** @throws FailureError: unknown-node, name-taken. */
   rename(nodeId: NodeId, name: NodeName): HubNode;
   remove(nodeId: NodeId): void;

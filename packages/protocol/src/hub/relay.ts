@@ -11,7 +11,7 @@
  * line when that to the node is lost. A principal that may not see the whole node gets lists and events without what it may not see.
  */
 import * as z from 'zod';
-import { Ready, Role } from '../handshake.ts';
+import { Ready, Role, Selection } from '../handshake.ts';
 
 export const RelayOpen = z.object({
   kind: z.literal('open'),
@@ -23,8 +23,8 @@ export type RelayOpen = z.infer<typeof RelayOpen>;
 
 export const RelayOpened = z.object({
   kind: z.literal('opened'),
-  /** The node's choice, as its handshake has it. */
-  selection: z.string(),
+  /** The node's choice, of what was offered. */
+  selection: Selection,
   ready: Ready,
   role: Role,
 });

@@ -91,22 +91,24 @@ export const HubSession = lazySchema(() =>
 export type HubSession = z.infer<typeof HubSession>;
 
 export const HubRecord = lazySchema(() =>
-  SessionRecord.unwrap().pick({
-    id: true,
-    name: true,
-    provider: true,
-    transport: true,
-    state: true,
-    workspaceId: true,
-    generation: true,
-    activeSession: true,
-    createdAt: true,
-    updatedAt: true,
-    lastError: true,
-  }).extend({
-    /** Whether the provider has told its own session id. */
-    hasProviderSession: z.boolean(),
-  }),
+  SessionRecord.unwrap()
+    .pick({
+      id: true,
+      name: true,
+      provider: true,
+      transport: true,
+      state: true,
+      workspaceId: true,
+      generation: true,
+      activeSession: true,
+      createdAt: true,
+      updatedAt: true,
+      lastError: true,
+    })
+    .extend({
+      /** Whether the provider has told its own session id. */
+      hasProviderSession: z.boolean(),
+    }),
 );
 export type HubRecord = z.infer<typeof HubRecord>;
 
@@ -154,9 +156,15 @@ export const HubEvent = lazySchema(() =>
 export type HubEvent = z.infer<typeof HubEvent>;
 
 /** A session and where it is. */
-export const PlacedSession = lazySchema(() => HubSession.unwrap().extend({ nodeId: NodeId, nodeName: NodeName }));
+export const PlacedSession = lazySchema(() =>
+  HubSession.unwrap().extend({ nodeId: NodeId, nodeName: NodeName }),
+);
 export type PlacedSession = z.infer<typeof PlacedSession>;
-export const PlacedRecord = lazySchema(() => HubRecord.unwrap().extend({ nodeId: NodeId, nodeName: NodeName }));
+export const PlacedRecord = lazySchema(() =>
+  HubRecord.unwrap().extend({ nodeId: NodeId, nodeName: NodeName }),
+);
 export type PlacedRecord = z.infer<typeof PlacedRecord>;
-export const PlacedWorkspace = lazySchema(() => HubWorkspace.unwrap().extend({ nodeId: NodeId, nodeName: NodeName }));
+export const PlacedWorkspace = lazySchema(() =>
+  HubWorkspace.unwrap().extend({ nodeId: NodeId, nodeName: NodeName }),
+);
 export type PlacedWorkspace = z.infer<typeof PlacedWorkspace>;

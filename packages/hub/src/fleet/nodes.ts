@@ -1,0 +1,383 @@
+// The fleet as it is: enrolled nodes, their links and views, and what is asked of them.
+import type { NodeConnection } from '@roost/client';
+import {
+  FailureError,
+  OPERATIONS,
+  type Hello,
+  type HubEvent,
+  type HubEventBody,
+  type HubId,
+  type HubNode,
+  type Incarnation,
+  type InteractionId,
+  type NodeId,
+  type NodeName,
+  type RecordId,
+  type SessionId,
+} from '@roost/protocol';
+import { NodeName as NodeNameSchema } from '@roost/protocol';
+import type { WebSocket } from 'ws';
+import { nodeKey, type NodeKeys } from '../access/node-keys.ts';
+import type { Principal } from '../access/principal.ts';
+import type { EnrolledNode, NodeTable } from '../store/node-table.ts';
+import { EventRing } from './event-ring.ts';
+import type { Fleet, FleetCursor, NodeRequest, NodeView, RelayAudit } from './fleet.ts';
+import { NodeLink, requireConnection } from './link.ts';
+import { CallingWay, DialledWay, type DialTarget, type NodeWay } from './node-way.ts';
+import { requestTimeoutMs } from './request-timeout.ts';
+import { Relay } from './relay.ts';
+import { View } from './view.ts';
+
+/** Milliseconds over which the first attempts at all nodes are spread, for each of them. */
+const SPREAD_MS = 5;
+/** Milliseconds between two tellings of what is counted of one node. */
+const COUNTS_MS = 500;
+/** Milliseconds between two savings of views that changed. */
+const SAVE_MS = 5_000;
+/** Digits of an id that are enough to name a node, when they are unique. */
+const PREFIX_MIN = 4;
+
+export interface NodesOptions {
+  readonly hubId: HubId;
+  readonly run: string;
+  readonly table: NodeTable;
+  readonly keys: NodeKeys;
+  readonly version: string;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly log: (message: string, facts: Readonly<Record<string, unknown>>) => void;
+}
+
+interface Enrolled {
+  node: EnrolledNode;
+  readonly way: NodeWay;
+  readonly link: NodeLink;
+  /** Changed since it was saved. */
+  isDirty: boolean;
+  countsTimer: NodeJS.Timeout | null;
+  readonly relays: Set<Relay>;
+}
+
+export class Nodes implements Fleet {
+  readonly #options: NodesOptions;
+  readonly #ring: EventRing;
+  readonly #nodes = new Map<NodeId, Enrolled>();
+  readonly #saving: NodeJS.Timeout;
+  /** Dialled targets whose node is not known yet. */
+  readonly #learning = new Set<NodeJS.Timeout>();
+  #isClosed = false;
+
+  constructor(options: NodesOptions) {
+    this.#options = options;
+    this.#ring = new EventRing(options.run);
+    this.#saving = setInterval(() => this.#save(), SAVE_MS).unref();
+  }
+
+  get run(): string {
+    return this.#ring.run;
+  }
+
+  /** `local`: the node beside the hub, which is dialled and enrolled by itself. */
+  begin(local: DialTarget | null): void {
+    const views = new Map(this.#options.table.readViews().map((view) => [view.nodeId, view]));
+    const rows = this.#options.table.list();
+    for (const node of rows) {
+      const stored = views.get(node.id);
+      const kept = stored === undefined ? null : { view: View.restore(stored.state), seenAt: stored.seenAt };
+      if (node.way === 'calls-home') this.#add(node, this.#callingWay(node.id), kept);
+      else if (local !== null) this.#add(node, new DialledWay(local), kept);
+    }
+    const isKnown = rows.some(({ way }) => way === 'dialled');
+    if (local !== null && !isKnown) this.#learn(local, 0);
+    let place = 0;
+    for (const { link } of this.#nodes.values()) link.begin(place++ * SPREAD_MS);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearInterval(this.#saving);
+    for (const timer of this.#learning) clearTimeout(timer);
+    for (const one of this.#nodes.values()) this.#end(one);
+    this.#save();
+  }
+
+  nodes(): readonly HubNode[] {
+    return [...this.#nodes.values()].map((one) => this.#show(one)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  find(selector: string): HubNode {
+    const all = [...this.#nodes.values()];
+    const exact = all.find(({ node }) => node.id === selector || node.name === selector);
+    if (exact !== undefined) return this.#show(exact);
+    const starting =
+      selector.length < PREFIX_MIN ? [] : all.filter(({ node }) => node.id.startsWith(selector));
+    const [first] = starting;
+    if (first === undefined) throw new FailureError('unknown-node', { node: selector });
+    if (starting.length > 1) throw new FailureError('ambiguous-node', { node: selector });
+    return this.#show(first);
+  }
+
+  view(nodeId: NodeId): NodeView {
+    return this.#require(nodeId).link.view;
+  }
+
+  placeOf(id: SessionId | RecordId | InteractionId): ReturnType<Fleet['placeOf']> {
+    for (const [nodeId, { link }] of this.#nodes) {
+      const { sessions, records, asked } = link.view;
+      const found = sessions.get(id as SessionId) ?? records.get(id as RecordId);
+      const workspaceId = found?.workspaceId ?? asked.get(id as InteractionId);
+      if (workspaceId !== undefined) return { nodeId, workspaceId };
+    }
+    return null;
+  }
+
+  async request(
+    nodeId: NodeId,
+    { operation, params, incarnation, timeoutMs }: NodeRequest,
+  ): Promise<unknown> {
+    const one = this.#require(nodeId);
+    const connection = requireConnection(one.link, this.#show(one), incarnation);
+    try {
+      // What came from outside is held against the schema by the node.
+      return await connection.request(operation, params as never, {
+        timeoutMs: timeoutMs ?? requestTimeoutMs(operation, params),
+      });
+    } catch (error) {
+      if (!(error instanceof FailureError) || error.failure.code !== 'connection-lost') throw error;
+      const mayBeDone = OPERATIONS[operation].access !== 'observer';
+      throw new FailureError(mayBeDone ? 'outcome-unknown' : 'node-offline', { nodeId }, { cause: error });
+    }
+  }
+
+  relay(nodeId: NodeId, webSocket: WebSocket, principal: Principal, audit: RelayAudit): void {
+    const one = this.#require(nodeId);
+    const relay = new Relay({
+      webSocket,
+      principal,
+      audit,
+      nodeId,
+      placeOf: (id) => this.placeOf(id),
+      connect: (request) => {
+        const main = requireConnection(one.link, this.#show(one), undefined);
+        return one.way.openLine(main, request);
+      },
+      clientName: this.#client.name,
+      version: this.#options.version,
+    });
+    one.relays.add(relay);
+    webSocket.once('close', () => one.relays.delete(relay));
+  }
+
+  calledHome(nodeId: NodeId, channel: string | null, webSocket: WebSocket): void {
+    const one = this.#nodes.get(nodeId);
+    if (one === undefined || !(one.way instanceof CallingWay)) {
+      webSocket.close(1008, 'unknown-node');
+      return;
+    }
+    if (channel !== null) {
+      if (!one.way.answered(channel, webSocket)) webSocket.close(1008, 'nobody awaits that call');
+      return;
+    }
+    one.way.accept(webSocket, this.#client).then(
+      (connection) => one.link.adopt(connection),
+      (error: unknown) => this.#options.log('a call home was refused', { nodeId, err: error }),
+    );
+  }
+
+  enrol({ nodeId, name, isNameFixed, key }: Parameters<Fleet['enrol']>[0]): NodeName {
+    const known = this.#nodes.get(nodeId);
+    const token = nodeKey(key);
+    if (known !== undefined) {
+      if (this.#options.keys.read(nodeId) !== token) {
+        throw new FailureError('invite-invalid', { nodeId, reason: 'a node of that id is enrolled already' });
+      }
+      return known.node.name;
+    }
+    const { table, keys, now } = this.#options;
+    keys.write(nodeId, token);
+    const free = isNameFixed ? name : this.#freeName(name);
+    const node: EnrolledNode = { id: nodeId, name: free, way: 'calls-home', enrolledAt: now() };
+    table.insert(node);
+    this.#add(node, this.#callingWay(nodeId), null);
+    return free;
+  }
+
+  rename(nodeId: NodeId, name: NodeName): HubNode {
+    const one = this.#require(nodeId);
+    this.#options.table.rename(nodeId, name);
+    one.node = { ...one.node, name };
+    this.#tellState(one);
+    return this.#show(one);
+  }
+
+  remove(nodeId: NodeId): void {
+    const one = this.#require(nodeId);
+    const { table, keys } = this.#options;
+    table.remove(nodeId);
+    keys.remove(nodeId);
+    this.#nodes.delete(nodeId);
+    this.#end(one);
+    this.#tell(nodeId, { kind: 'node-removed' });
+  }
+
+  eventsAfter(cursor: FleetCursor): readonly HubEvent[] | null {
+    return this.#ring.after(cursor);
+  }
+
+  cursor(): FleetCursor {
+    return this.#ring.cursor;
+  }
+
+  onEvent(listener: (event: HubEvent) => void): () => void {
+    return this.#ring.listen(listener);
+  }
+
+  get #client(): Hello['client'] {
+    return { name: 'roost-hub', version: this.#options.version };
+  }
+
+  #add(
+    node: EnrolledNode,
+    way: NodeWay,
+    kept: { readonly view: View | null; readonly seenAt: number } | null,
+  ): Enrolled {
+    const { now, random, log } = this.#options;
+    const link: NodeLink = new NodeLink({
+      nodeId: node.id,
+      view: kept?.view ?? null,
+      seenAt: kept?.seenAt ?? null,
+      dial: way instanceof DialledWay ? () => way.connect(this.#client) : null,
+      now,
+      random,
+      onEvent: (body, sequence, at) => {
+        one.isDirty = true;
+        this.#ring.publish({ nodeId: node.id, sequence, at, body });
+        if (body.kind === 'session-changed' || body.kind === 'session-removed') this.#tellCountsSoon(one);
+      },
+      onState: () => {
+        one.isDirty = true;
+        this.#tellState(one);
+        // Lines of clients go by the same way; those that break tell so themselves.
+      },
+      onResync: () => {
+        one.isDirty = true;
+        this.#tell(node.id, { kind: 'node-resynced' });
+        this.#tellCountsSoon(one);
+      },
+      log: (message, error) => log(message, { nodeId: node.id, err: error }),
+    });
+    const one: Enrolled = { node, way, link, isDirty: false, countsTimer: null, relays: new Set() };
+    this.#nodes.set(node.id, one);
+    return one;
+  }
+
+  #callingWay(nodeId: NodeId): CallingWay {
+    const token = this.#options.keys.read(nodeId);
+    if (token === null)
+      throw new FailureError('home-unusable', { nodeId, reason: 'the key of the node is gone' });
+    return new CallingWay({ hubId: this.#options.hubId, token });
+  }
+
+  /** Dials until the node beside us tells who it is. */
+  #learn(target: DialTarget, failures: number): void {
+    const { random, table, now } = this.#options;
+    const again = (): void => {
+      if (this.#isClosed) return;
+      const timer = setTimeout(
+        () => {
+          this.#learning.delete(timer);
+          this.#learn(target, failures + 1);
+        },
+        Math.min(5_000, 100 * 2 ** Math.min(failures, 6)) * (0.5 + random() / 2),
+      ).unref();
+      this.#learning.add(timer);
+    };
+    const way = new DialledWay(target);
+    const enrolIt = (connection: NodeConnection): void => {
+      const nodeId = connection.node.id;
+      connection.close();
+      if (this.#isClosed || this.#nodes.has(nodeId)) return;
+      const name = this.#freeName(NodeNameSchema.parse('local'));
+      const node: EnrolledNode = { id: nodeId, name, way: 'dialled', enrolledAt: now() };
+      table.insert(node);
+      this.#add(node, way, null).link.begin(0);
+    };
+    way.connect(this.#client).then(enrolIt, again);
+  }
+
+  #freeName(wanted: NodeName): NodeName {
+    const { table } = this.#options;
+    for (let number = 1; ; number += 1) {
+      const suffix = number === 1 ? '' : `-${number}`;
+      const name = NodeNameSchema.parse(`${wanted.slice(0, 64 - suffix.length)}${suffix}`);
+      if (!table.isNameTaken(name)) return name;
+    }
+  }
+
+  #require(nodeId: NodeId): Enrolled {
+    const one = this.#nodes.get(nodeId);
+    if (one === undefined) throw new FailureError('unknown-node', { nodeId });
+    return one;
+  }
+
+  #show({ node, way, link }: Enrolled): HubNode {
+    const { view, seenAt } = link;
+    return {
+      id: node.id,
+      name: node.name,
+      way: way.kind,
+      link: link.link,
+      incarnation: incarnationOf(view),
+      version: view.version,
+      sequence: view.cursor?.sequence ?? 0,
+      seenAt: seenAt === null ? null : new Date(seenAt).toISOString(),
+      sessions: view.counts,
+      enrolledAt: new Date(node.enrolledAt).toISOString(),
+    };
+  }
+
+  #tell(nodeId: NodeId, body: HubEventBody): void {
+    this.#ring.publish({ nodeId, sequence: null, at: new Date(this.#options.now()).toISOString(), body });
+  }
+
+  #tellState(one: Enrolled): void {
+    this.#tell(one.node.id, { kind: 'node-changed', node: this.#show(one) });
+  }
+
+  #tellCountsSoon(one: Enrolled): void {
+    one.countsTimer ??= setTimeout(() => {
+      one.countsTimer = null;
+      this.#tellState(one);
+    }, COUNTS_MS).unref();
+  }
+
+  #end(one: Enrolled): void {
+    if (one.countsTimer !== null) clearTimeout(one.countsTimer);
+    for (const relay of one.relays) relay.end('node-removed');
+    one.link.close();
+  }
+
+  #save(): void {
+    const { table, now, log } = this.#options;
+    for (const one of this.#nodes.values()) {
+      const { view } = one.link;
+      if (!one.isDirty || view.cursor === null) continue;
+      try {
+        table.saveView({
+          nodeId: one.node.id,
+          ...view.cursor,
+          seenAt: one.link.seenAt ?? now(),
+          version: view.version,
+          state: view.store(),
+        });
+        one.isDirty = false;
+      } catch (error) {
+        log('a view could not be kept', { nodeId: one.node.id, err: error });
+      }
+    }
+  }
+}
+
+function incarnationOf(view: View): Incarnation | null {
+  return view.cursor?.incarnation ?? null;
+}

@@ -1,0 +1,332 @@
+// One client that works with one node: frames pass as they are, both ways. What the client asks is read, to hold it against its role and scope
+// and for the audit log; what the node answers is read only where that needs it.
+import type { NodeLine } from '@roost/client';
+import {
+  failure,
+  FailureError,
+  isOperationName,
+  NodeFrame,
+  OPERATIONS,
+  RelayOpen,
+  Request,
+  REQUEST_BYTES_MAX,
+  RequestPart,
+  type Failure,
+  type NodeId,
+  type OperationName,
+  type RelayOpened,
+  type Role,
+} from '@roost/protocol';
+import type { RawData, WebSocket } from 'ws';
+import { allow, type PlaceOf } from '../access/allow.ts';
+import { isNodeMutation } from '../access/mutations.ts';
+import { workspacesOf, type Principal } from '../access/principal.ts';
+import { seesNodeEvent, visibleResult } from '../access/visible.ts';
+import type { RelayAudit } from './fleet.ts';
+import type { LineRequest } from './node-way.ts';
+import { passOn } from './pass-on.ts';
+
+/** Milliseconds for the client's first frame. */
+const OPEN_MS = 5_000;
+/** Bytes of unfinished requests in parts of one client. */
+const PARTS_BYTES_MAX = REQUEST_BYTES_MAX;
+
+const GOING_AWAY = 1001;
+const POLICY_VIOLATION = 1008;
+
+export interface RelayOptions {
+  readonly webSocket: WebSocket;
+  readonly principal: Principal;
+  readonly audit: RelayAudit;
+  readonly nodeId: NodeId;
+  readonly placeOf: PlaceOf;
+  /** A line to the node for this client. @throws FailureError: node-offline, and as `connectNode`. */
+  readonly connect: (request: LineRequest) => Promise<NodeLine>;
+  readonly clientName: string;
+  readonly version: string;
+}
+
+interface Asked {
+  readonly operation: OperationName;
+  /** Tells the audit log; null for what changes nothing. */
+  readonly answered: ((outcome: string) => void) | null;
+}
+
+export class Relay {
+  readonly #options: RelayOptions;
+  readonly #role: Role;
+  /** The principal reaches a part of the node only: answers and events are read. */
+  readonly #isPartial: boolean;
+  /** Requests that are looked for among the answers, by id. */
+  readonly #asked = new Map<number, Asked>();
+  readonly #parts = new Map<number, string[]>();
+  #partsBytes = 0;
+  #line: NodeLine | null = null;
+  #isOpening = false;
+  #isOver = false;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(options: RelayOptions) {
+    this.#options = options;
+    const { webSocket, principal, nodeId } = options;
+    this.#role = principal.role === 'observer' ? 'observer' : 'operator';
+    this.#isPartial = workspacesOf(principal, nodeId) !== null;
+    this.#timer = setTimeout(() => this.#violate('nothing was asked for'), OPEN_MS);
+    webSocket.on('message', (data: RawData, isBinary: boolean) => this.#fromClient(data as Buffer, isBinary));
+    webSocket.on('error', () => webSocket.terminate());
+    webSocket.once('close', () => this.end('the client left'));
+  }
+
+  end(reason: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    for (const { answered } of this.#asked.values()) answered?.('outcome-unknown');
+    this.#asked.clear();
+    this.#line?.webSocket.close();
+    const { webSocket } = this.#options;
+    if (webSocket.readyState === webSocket.OPEN) webSocket.close(GOING_AWAY, reason);
+  }
+
+  #fromClient(data: Buffer, isBinary: boolean): void {
+    if (this.#isOver) return;
+    const line = this.#line;
+    if (line === null) {
+      void this.#open(data, isBinary);
+      return;
+    }
+    if (isBinary) {
+      passOn(this.#options.webSocket, line.webSocket, data, true);
+      return;
+    }
+    const text = data.toString();
+    const value = parseJson(text);
+    const request = Request.safeParse(value).data;
+    if (request !== undefined) {
+      if (this.#admit(request)) passOn(this.#options.webSocket, line.webSocket, text, false);
+      return;
+    }
+    const part = RequestPart.safeParse(value).data;
+    if (part === undefined) this.#violate('not a request');
+    else this.#takePart(line, part);
+  }
+
+  async #open(data: Buffer, isBinary: boolean): Promise<void> {
+    const open = isBinary ? undefined : RelayOpen.safeParse(parseJson(data.toString())).data;
+    if (open === undefined || this.#isOpening) {
+      this.#violate('not the opening of a line');
+      return;
+    }
+    this.#isOpening = true;
+    clearTimeout(this.#timer);
+    const { webSocket, connect, principal, clientName, version } = this.#options;
+    let line: NodeLine;
+    try {
+      line = await connect({
+        role: this.#role,
+        client: { name: `${clientName}:${principal.user ?? 'local'}`.slice(0, 64), version },
+        offer: { protocol: open.protocol, capabilities: open.capabilities },
+      });
+    } catch (error) {
+      this.#refuse(error instanceof FailureError ? error.failure : failure('internal-error'));
+      return;
+    }
+    if (this.#isOver) {
+      line.webSocket.terminate();
+      return;
+    }
+    this.#line = line;
+    line.webSocket.on('message', (answer: RawData, isBytes: boolean) =>
+      this.#fromNode(answer as Buffer, isBytes),
+    );
+    line.webSocket.on('error', () => line.webSocket.terminate());
+    line.webSocket.once('close', () => this.end('the line to the node was lost'));
+    const { selection, ready } = line;
+    const opened: RelayOpened = { kind: 'opened', selection, ready, role: this.#role };
+    webSocket.send(JSON.stringify(opened));
+    if (line.webSocket.readyState !== line.webSocket.OPEN) this.end('the line to the node was lost');
+  }
+
+  /** Whole, it is judged like any other; what passes is passed on in the same parts. */
+  #takePart(line: NodeLine, part: RequestPart): void {
+    const texts = this.#parts.get(part.id) ?? [];
+    texts.push(part.text);
+    this.#partsBytes += Buffer.byteLength(part.text);
+    this.#parts.set(part.id, texts);
+    if (this.#partsBytes > PARTS_BYTES_MAX) {
+      this.#violate('too long a request');
+      return;
+    }
+    if (!part.last) return;
+    this.#parts.delete(part.id);
+    for (const text of texts) this.#partsBytes -= Buffer.byteLength(text);
+    const request = Request.safeParse(parseJson(texts.join(''))).data;
+    if (request?.id !== part.id) {
+      this.#answer(part.id, failure('invalid-request'));
+      return;
+    }
+    if (!this.#admit(request)) return;
+    for (const [index, text] of texts.entries()) {
+      const frame: RequestPart = { kind: 'part', id: part.id, text, last: index === texts.length - 1 };
+      passOn(this.#options.webSocket, line.webSocket, JSON.stringify(frame), false);
+    }
+  }
+
+  /** Whether it may be passed on; what may not is answered. */
+  #admit({ id, operation, params }: Request): boolean {
+    const { principal, nodeId, placeOf, audit } = this.#options;
+    // What the hub does not know it cannot judge.
+    if (!isOperationName(operation)) {
+      this.#answer(id, failure('unknown-operation', { operation }));
+      return false;
+    }
+    const parsed = OPERATIONS[operation].params.safeParse(params ?? {});
+    if (!parsed.success) {
+      this.#answer(
+        id,
+        failure('invalid-request', {
+          issues: parsed.error.issues.slice(0, 8).map(({ path }) => path.join('.')),
+        }),
+      );
+      return false;
+    }
+    const refused = allow(principal, { nodeId, operation, params: parsed.data }, placeOf);
+    if (refused !== null) {
+      this.#answer(id, refused);
+      return false;
+    }
+    const isAudited = isNodeMutation(operation);
+    if (!isAudited && !this.#isPartial) return true;
+    if (this.#asked.has(id)) {
+      this.#violate('that request id is in use');
+      return false;
+    }
+    try {
+      const answered = isAudited ? audit.asked({ operation, params: parsed.data }) : null;
+      this.#asked.set(id, { operation, answered });
+      return true;
+    } catch (error) {
+      this.#answer(id, error instanceof FailureError ? error.failure : failure('storage-failed'));
+      return false;
+    }
+  }
+
+  #fromNode(data: Buffer, isBinary: boolean): void {
+    if (this.#isOver) return;
+    const { webSocket } = this.#options;
+    const from = this.#line?.webSocket;
+    if (from === undefined) return;
+    if (isBinary || (this.#asked.size === 0 && !this.#isPartial)) {
+      passOn(from, webSocket, data, isBinary);
+      return;
+    }
+    const text = data.toString();
+    const shown = this.#isPartial ? this.#visible(text) : this.#noted(text);
+    if (shown !== null) passOn(from, webSocket, shown, false);
+  }
+
+  /** Notes the outcome of what was audited; the frame stays as it is. */
+  #noted(text: string): string {
+    const id = answeredId(text);
+    const asked = id === null ? undefined : this.#asked.get(id);
+    if (id === null || asked === undefined) return text;
+    this.#asked.delete(id);
+    asked.answered?.(outcomeOf(parseJson(text)));
+    return text;
+  }
+
+  /** As the principal sees it; null: not at all. */
+  #visible(text: string): string | null {
+    const { principal, nodeId } = this.#options;
+    const value = parseJson(text);
+    const frame = NodeFrame.safeParse(value).data;
+    switch (frame?.kind) {
+      case 'event':
+        return seesNodeEvent(principal, nodeId, frame.event.body) ? text : null;
+      case 'response': {
+        const asked = this.#asked.get(frame.id);
+        this.#asked.delete(frame.id);
+        if (asked === undefined) return null;
+        asked.answered?.('done');
+        return this.#visibleAnswer(frame.id, asked.operation, frame.result);
+      }
+      case 'failure':
+        return this.#noted(text);
+      // Of sessions that were asked for by name, and judged then.
+      case 'screen':
+      case 'output':
+      case 'resync-required':
+        return text;
+      case 'challenge':
+      case 'ready':
+      case 'refused':
+      case undefined:
+        return null;
+    }
+  }
+
+  #visibleAnswer(id: number, operation: OperationName, result: unknown): string {
+    const { principal, nodeId } = this.#options;
+    try {
+      return JSON.stringify({
+        kind: 'response',
+        id,
+        result: visibleResult(principal, { nodeId, operation, result }),
+      });
+    } catch (error) {
+      const reason = error instanceof FailureError ? error.failure : failure('internal-error');
+      return JSON.stringify({ kind: 'failure', id, failure: reason });
+    }
+  }
+
+  #answer(id: number, reason: Failure): void {
+    this.#send({ kind: 'failure', id, failure: reason });
+  }
+
+  #refuse(reason: Failure): void {
+    this.#send({ kind: 'refused', failure: reason });
+    this.end(reason.code);
+  }
+
+  #violate(reason: string): void {
+    if (this.#isOver) return;
+    this.#options.webSocket.close(POLICY_VIOLATION, reason);
+    this.end(reason);
+  }
+
+  #send(frame: NodeFrame): void {
+    const { webSocket } = this.#options;
+    if (webSocket.readyState === webSocket.OPEN) webSocket.send(JSON.stringify(frame));
+  }
+}
+
+/** A node writes its answers so that their id stands at the front. */
+const ANSWER = /^\{"kind":"(?:response|failure)","id":(\d+)/;
+
+function answeredId(text: string): number | null {
+  const match = ANSWER.exec(text);
+  if (match !== null) return Number(match[1]);
+  // One that writes them in another order is read as a whole.
+  const frame = parseJson(text);
+  if (!isObject(frame) || (frame.kind !== 'response' && frame.kind !== 'failure')) return null;
+  return typeof frame.id === 'number' ? frame.id : null;
+}
+
+function outcomeOf(frame: unknown): string {
+  if (!isObject(frame) || frame.kind !== 'failure') return 'done';
+  return isObject(frame.failure) && typeof frame.failure.code === 'string'
+    ? frame.failure.code
+    : 'internal-error';
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
