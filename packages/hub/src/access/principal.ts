@@ -31,7 +31,8 @@ export type Credential =
 
 /** @throws FailureError: forbidden. */
 export function requireRole(principal: Principal, needed: HubRole): void {
-  if (!includesRole(principal.role, needed)) throw new FailureError('forbidden', { role: principal.role, needed });
+  if (!includesRole(principal.role, needed))
+    throw new FailureError('forbidden', { role: principal.role, needed });
 }
 
 export function seesNode({ scope }: Pick<Principal, 'scope'>, nodeId: NodeId): boolean {
@@ -39,7 +40,10 @@ export function seesNode({ scope }: Pick<Principal, 'scope'>, nodeId: NodeId): b
 }
 
 /** null: all of them; else the workspaces of the node that the principal reaches. */
-export function workspacesOf({ scope }: Pick<Principal, 'scope'>, nodeId: NodeId): ReadonlySet<WorkspaceId> | null {
+export function workspacesOf(
+  { scope }: Pick<Principal, 'scope'>,
+  nodeId: NodeId,
+): ReadonlySet<WorkspaceId> | null {
   if (scope === null) return null;
   const parts = scope.filter((one) => one.nodeId === nodeId);
   if (parts.some(({ workspaceIds }) => workspaceIds === null)) return null;

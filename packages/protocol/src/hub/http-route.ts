@@ -11,3 +11,12 @@ export interface HttpRoute {
 }
 
 export const API_PREFIX = '/api/v1';
+
+/** Any value: a request with a cookie that changes something carries it, and no form of another site can. */
+export const CSRF_HEADER = 'x-roost-csrf';
+/** The start of the node that a request is meant for. */
+export const INCARNATION_HEADER = 'x-roost-incarnation';
+/** Milliseconds that a node may take for what is asked of it. */
+export const DEADLINE_HEADER = 'x-roost-deadline-ms';
+/** In every answer, and in the audit log. */
+export const REQUEST_ID_HEADER = 'x-request-id';

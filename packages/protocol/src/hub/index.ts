@@ -1,4 +1,5 @@
 export * from './access.ts';
+export * from './event-stream.ts';
 export * from './http-route.ts';
 export * from './ids.ts';
 export * from './node-routes.ts';

@@ -1,0 +1,46 @@
+// The hub's log: JSON lines in logs/hub.log. A log that cannot be written never stops the hub. No address of a request is logged with its
+// query, no header and no body at all; the redaction paths are the second line of defence.
+import { chmodSync, closeSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
+import { pino, type Logger } from 'pino';
+
+export type Log = Logger;
+
+/** Bytes after which the log of earlier starts is put aside, at the next start. One old file is kept. */
+const ROTATE_BYTES = 10 * 1024 * 1024;
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+const REDACTED = ['authorization', 'cookie', 'token', 'secret', 'code', 'key', 'text'].flatMap((name) => [
+  name,
+  `*.${name}`,
+  `*.*.${name}`,
+]);
+
+export function openLog(path: string, level: string | undefined): Log {
+  rotate(path);
+  const descriptor = openSync(path, 'a', 0o600);
+  chmodSync(path, 0o600);
+  return pino(
+    {
+      level: level !== undefined && LEVELS.includes(level) ? level : 'info',
+      base: { pid: process.pid },
+      redact: { paths: REDACTED, censor: '[redacted]' },
+    },
+    {
+      write: (line: string) => {
+        try {
+          writeSync(descriptor, line);
+        } catch {
+          // A full disk must not end the hub; the next line tries again.
+        }
+      },
+      end: () => closeSync(descriptor),
+    } as { write(line: string): void },
+  );
+}
+
+function rotate(path: string): void {
+  try {
+    if (statSync(path).size > ROTATE_BYTES) renameSync(path, `${path}.1`);
+  } catch {
+    // No log yet.
+  }
+}
