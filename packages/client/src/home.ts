@@ -25,3 +25,13 @@ export function nodeSocketPath(home: string): string {
 export function nodeTokenPath(home: string): string {
   return join(home, 'node.token');
 }
+
+/** The directory of the hub on this machine. */
+export function hubHomePath(home: string): string {
+  return join(home, 'hub');
+}
+
+/** The socket of its owner. */
+export function hubSocketPath(home: string): string {
+  return join(hubHomePath(home), 'hub.sock');
+}

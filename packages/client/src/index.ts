@@ -12,10 +12,20 @@ export {
 } from './connection.ts';
 export { followEvents, type FollowOptions, type Resync } from './follow-events.ts';
 export { followState } from './follow-state.ts';
-export { nodeSocketPath, nodeTokenPath, resolveHome, SOCKET_PATH_BYTES_MAX } from './home.ts';
+export { connectThroughHub } from './hub/connect-through-hub.ts';
+export { hubRequest } from './hub/hub-request.ts';
+export { type HubTarget } from './hub/hub-target.ts';
+export {
+  hubHomePath,
+  hubSocketPath,
+  nodeSocketPath,
+  nodeTokenPath,
+  resolveHome,
+  SOCKET_PATH_BYTES_MAX,
+} from './home.ts';
 export { nodeToken } from './node-token.ts';
 export { openNode, type OpenedNode, type OpenNodeOptions } from './open-node.ts';
-export { nodeEnvironment, parseReadyLine, startNode, type StartOptions } from './start-node.ts';
+export { nodeEnvironment, parseReadyLine, startHub, startNode, type StartOptions } from './start-node.ts';
 export {
   attachSession,
   attachTerminal,

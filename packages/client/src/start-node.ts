@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Failure, FailureError } from '@roost/protocol';
 import { assertSocketPath, systemCode } from './open-socket.ts';
-import { nodeSocketPath } from './home.ts';
+import { hubHomePath, hubSocketPath, nodeSocketPath } from './home.ts';
 
 /** Milliseconds that a node may take to become ready: a big database is checked and keepers are adopted first. */
 export const START_WAIT_MS = 20_000;
@@ -28,11 +28,44 @@ export interface StartOptions {
 
 /** Resolves when the node is ready; fails with the node's own reason, or `node-start-failed`. */
 export async function startNode(options: StartOptions): Promise<void> {
-  const { home, script, waitMs = START_WAIT_MS, env = process.env } = options;
-  assertSocketPath(nodeSocketPath(home));
-  const output = openOutput(home);
+  assertSocketPath(nodeSocketPath(options.home));
+  await startProcess({ ...options, outputDirectory: options.home, outputName: 'node.out', extra: [] });
+}
+
+/** The same for the hub of this machine, whose directory is in that of its node. */
+export async function startHub(options: StartOptions): Promise<void> {
+  const { home } = options;
+  assertSocketPath(hubSocketPath(home));
+  await startProcess({
+    ...options,
+    home: hubHomePath(home),
+    outputDirectory: home,
+    outputName: 'hub.out',
+    extra: ['--node-socket', nodeSocketPath(home)],
+  });
+}
+
+interface ProcessOptions extends StartOptions {
+  /** Its `logs` directory gets what the process prints. */
+  readonly outputDirectory: string;
+  readonly outputName: string;
+  readonly extra: readonly string[];
+}
+
+async function startProcess(options: ProcessOptions): Promise<void> {
+  const {
+    home,
+    script,
+    waitMs = START_WAIT_MS,
+    env = process.env,
+    outputDirectory,
+    outputName,
+    extra,
+  } = options;
+  const path = join(outputDirectory, 'logs', outputName);
+  const output = openOutput(outputDirectory, path);
   try {
-    const child = spawn(process.execPath, [script, '--home', home, '--ready-fd', '3'], {
+    const child = spawn(process.execPath, [script, '--home', home, ...extra, '--ready-fd', '3'], {
       detached: true,
       cwd: '/',
       env: nodeEnvironment(env),
@@ -48,7 +81,7 @@ export async function startNode(options: StartOptions): Promise<void> {
     if (pipe === null) await failed;
     else {
       try {
-        await Promise.race([failed, readReadyLine(pipe, waitMs, outputPath(home))]);
+        await Promise.race([failed, readReadyLine(pipe, waitMs, path)]);
       } finally {
         pipe.destroy();
       }
@@ -58,20 +91,15 @@ export async function startNode(options: StartOptions): Promise<void> {
   }
 }
 
-/** Where the node's own standard output and error go: what a crash prints before the log is open. */
-function outputPath(home: string): string {
-  return join(home, 'logs', 'node.out');
-}
-
-function openOutput(home: string): number {
-  const path = outputPath(home);
+/** Where its own standard output and error go: what a crash prints before the log is open. */
+function openOutput(directory: string, path: string): number {
   try {
-    mkdirSync(join(home, 'logs'), { recursive: true, mode: 0o700 });
+    mkdirSync(join(directory, 'logs'), { recursive: true, mode: 0o700 });
     return openSync(path, 'a', 0o600);
   } catch (cause) {
     const code = systemCode(cause);
     if (code === 'ENOSPC') throw new FailureError('storage-full', { path }, { cause });
-    throw new FailureError('home-unusable', { path: home, reason: code ?? 'unknown' }, { cause });
+    throw new FailureError('home-unusable', { path: directory, reason: code ?? 'unknown' }, { cause });
   }
 }
 

@@ -1,7 +1,6 @@
 // One hub, called: one line on which the hub is the client and this node the node, as if the hub had connected to it; made anew whenever it
 // is lost. Further lines are called when the hub asks for them.
 import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
 import WebSocket from 'ws';
 import {
   CALL_HOME_CHANNEL_HEADER,
@@ -12,11 +11,9 @@ import {
   type HubMembership,
   type NodeId,
 } from '@roost/protocol';
-import { parseToken, type Token } from '@roost/protocol/node';
+import { hubAddress, isCertificateError, parseToken, pinnedAgent, type Token } from '@roost/protocol/node';
 import type { ConnectionServer } from '../connection/server.ts';
 import type { Log } from '../log.ts';
-import { isCertificateError } from './enrol.ts';
-import { hubAddress, isExpectedPeer } from './hub-address.ts';
 import type { Membership } from './membership-files.ts';
 import { REAL_UPTIME_MS, reconnectDelay } from './reconnect-delay.ts';
 
@@ -157,7 +154,7 @@ export class CallHome {
       perMessageDeflate: false,
       maxPayload: CLIENT_FRAME_BYTES_MAX,
       handshakeTimeout: CONNECT_MS,
-      rejectUnauthorized: fingerprint === null,
+      ...(fingerprint === null ? {} : { agent: pinnedAgent(fingerprint) }),
       headers: {
         [CALL_HOME_NODE_HEADER]: nodeId,
         ...(channel === null ? {} : { [CALL_HOME_CHANNEL_HEADER]: channel }),
@@ -190,10 +187,6 @@ export class CallHome {
       });
       webSocket.once('open', () => {
         if (socket === null) return;
-        if (fingerprint !== null && !(socket instanceof TLSSocket && isExpectedPeer(socket, fingerprint))) {
-          fail(new FailureError('hub-untrusted', details));
-          return;
-        }
         webSocket.removeAllListeners('error');
         webSocket.on('error', () => webSocket.terminate());
         // Until somebody listens: the hub speaks first.

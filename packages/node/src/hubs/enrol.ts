@@ -1,7 +1,6 @@
 // The one request of a node to a hub that is not part of a call: its enrolment.
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { TLSSocket } from 'node:tls';
 import * as z from 'zod';
 import {
   API_PREFIX,
@@ -11,7 +10,7 @@ import {
   type HubParams,
   type HubResult,
 } from '@roost/protocol';
-import { isExpectedPeer, type HubAddress } from './hub-address.ts';
+import { isCertificateError, pinnedAgent, type HubAddress } from '@roost/protocol/node';
 
 const ENROL_MS = 10_000;
 const ANSWER_BYTES_MAX = 64 * 1024;
@@ -44,27 +43,13 @@ export async function enrol(
       httpRequest(url, options, onResponse).once('error', unreachable).end(body);
       return;
     }
-    const request = httpsRequest(url, { ...options, rejectUnauthorized: fingerprint === null }, onResponse);
+    const agent = fingerprint === null ? {} : { agent: pinnedAgent(fingerprint) };
+    const request = httpsRequest(url, { ...options, ...agent }, onResponse);
     request.once('error', (error) => {
       if (isCertificateError(error)) reject(untrusted(base, error));
       else unreachable(error);
     });
-    if (fingerprint === null) {
-      request.end(body);
-      return;
-    }
-    // Nothing secret leaves before the certificate is known to be the right one.
-    request.once('socket', (socket) => {
-      const tls = socket as TLSSocket;
-      tls.once('secureConnect', () => {
-        if (isExpectedPeer(tls, fingerprint)) request.end(body);
-        else {
-          request.destroy();
-          reject(untrusted(base));
-        }
-      });
-    });
-    request.flushHeaders();
+    request.end(body);
   });
   const value = parseJson(answer.text);
   if (answer.status >= 200 && answer.status < 300) {
@@ -102,13 +87,6 @@ function untrusted({ origin }: URL, cause?: unknown): FailureError {
     { url: origin, reason: 'its certificate is not the right one' },
     { cause },
   );
-}
-
-const CERTIFICATE_ERRORS =
-  /^(CERT_|ERR_TLS_CERT|UNABLE_TO_VERIFY|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_GET_ISSUER)/;
-
-export function isCertificateError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && CERTIFICATE_ERRORS.test(String(error.code));
 }
 
 function reasonOf(error: unknown): string {

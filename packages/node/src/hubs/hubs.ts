@@ -10,12 +10,12 @@ import {
   type NodeId,
   type Params,
 } from '@roost/protocol';
+import { hubAddress, splitPinned } from '@roost/protocol/node';
 import type { ConnectionServer } from '../connection/server.ts';
 import type { Handlers } from '../control/handlers.ts';
 import type { Log } from '../log.ts';
 import { CallHome } from './call-home.ts';
 import { enrol } from './enrol.ts';
-import { hubAddress, splitCode } from './hub-address.ts';
 import { readMemberships, removeMembership, writeMembership, type Membership } from './membership-files.ts';
 
 /** Milliseconds that joining waits for the first call to come to something. */
@@ -55,7 +55,7 @@ export class Hubs {
     const { directory, nodeId } = this.#options;
     if (this.#calls.size >= HUBS_MAX) throw new FailureError('backend-busy', { hubsMax: HUBS_MAX });
     const address = hubAddress(url);
-    const { secret, fingerprint } = splitCode(code);
+    const { secret, fingerprint } = splitPinned(code);
     const key = randomBytes(32).toString('hex');
     const wanted = nodeName ?? ownName(hostname());
     const enrolled = await enrol(address, fingerprint, { code: secret, nodeId, nodeName: wanted, key });

@@ -11,6 +11,7 @@
  * line when that to the node is lost. A principal that may not see the whole node gets lists and events without what it may not see.
  */
 import * as z from 'zod';
+import { Failure } from '../failures.ts';
 import { Ready, Role, Selection } from '../handshake.ts';
 
 export const RelayOpen = z.object({
@@ -29,6 +30,13 @@ export const RelayOpened = z.object({
   role: Role,
 });
 export type RelayOpened = z.infer<typeof RelayOpened>;
+
+/** What an `open` is answered with. */
+export const RelayAnswer = z.discriminatedUnion('kind', [
+  RelayOpened,
+  z.object({ kind: z.literal('refused'), failure: Failure }),
+]);
+export type RelayAnswer = z.infer<typeof RelayAnswer>;
 
 /** WebSocket path of the relay to a node; the node's id in place of the braces. */
 export const RELAY_PATH = '/api/v1/nodes/{node}/connect';

@@ -1,0 +1,133 @@
+/** Operations of a hub itself, over HTTP. */
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import {
+  API_PREFIX,
+  Failure,
+  FailureError,
+  HUB_OPERATIONS,
+  type HttpRoute,
+  type HubOperationName,
+  type HubParamsInput,
+  type HubResult,
+} from '@roost/protocol';
+import { isCertificateError } from '@roost/protocol/node';
+import { meansNobodyListens } from '../open-socket.ts';
+import { ONE_SHOT } from '../read-frame.ts';
+import { requestOptions, type HubTarget } from './hub-target.ts';
+
+const TIMEOUT_MS = 15_000;
+const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+
+/** Fails with what the hub refuses with, `hub-not-running`, `hub-unreachable`, `hub-untrusted`. */
+export async function hubRequest<Name extends HubOperationName>(
+  target: HubTarget,
+  name: Name,
+  params: HubParamsInput<Name>,
+  { timeoutMs = TIMEOUT_MS }: { readonly timeoutMs?: number } = {},
+): Promise<HubResult<Name>> {
+  const { route, result } = HUB_OPERATIONS[name];
+  const { path, body } = placeParams(route, params as Readonly<Record<string, unknown>>);
+  const { status, text } = await send(target, { method: route.method, path, body, timeoutMs });
+  const value = parseJson(text);
+  if (status >= 400) throw problem(value, status);
+  const parsed = result.safeParse(value, ONE_SHOT);
+  if (!parsed.success) throw new FailureError('internal-error', { operation: name }, { cause: parsed.error });
+  // The declaration of `name` is where both the schema and the type come from.
+  return parsed.data as HubResult<Name>;
+}
+
+interface Placed {
+  readonly path: string;
+  readonly body: string | null;
+}
+
+/** Puts parameters where the route wants them (`HttpRoute`). */
+export function placeParams(route: HttpRoute, params: Readonly<Record<string, unknown>>): Placed {
+  const rest = new Map(Object.entries(params).filter(([, value]) => value !== undefined));
+  const path = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = rest.get(name);
+    rest.delete(name);
+    return encodeURIComponent(String(value));
+  });
+  if (route.method !== 'GET' && route.method !== 'DELETE') {
+    return { path: `${API_PREFIX}${path}`, body: JSON.stringify(Object.fromEntries(rest)) };
+  }
+  const query = new URLSearchParams();
+  for (const [name, value] of rest)
+    query.append(name, typeof value === 'object' ? JSON.stringify(value) : String(value));
+  return { path: `${API_PREFIX}${path}${query.size === 0 ? '' : `?${query}`}`, body: null };
+}
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string | null;
+  readonly timeoutMs: number;
+}
+
+function send(
+  target: HubTarget,
+  { method, path, body, timeoutMs }: Sent,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const { base, isSecure, options } = requestOptions(target);
+  const headers = {
+    ...options.headers,
+    accept: 'application/json',
+    ...(body === null
+      ? {}
+      : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+  };
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown): void => reject(connectFailure(target, error));
+    const onResponse = (response: IncomingMessage): void => {
+      readAll(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), fail);
+    };
+    const request = (isSecure ? httpsRequest : httpRequest)(
+      new URL(path, base),
+      { ...options, method, headers, signal: AbortSignal.timeout(timeoutMs) },
+      onResponse,
+    );
+    request.once('error', fail);
+    request.end(body ?? undefined);
+  });
+}
+
+/** Also for a WebSocket to it. */
+export function connectFailure(target: HubTarget, cause: unknown): FailureError {
+  if ('socketPath' in target) {
+    return new FailureError(meansNobodyListens(cause) ? 'hub-not-running' : 'hub-unreachable', {}, { cause });
+  }
+  const code = isCertificateError(cause) ? 'hub-untrusted' : 'hub-unreachable';
+  return new FailureError(code, { url: target.url }, { cause });
+}
+
+async function readAll(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > ANSWER_BYTES_MAX) throw new Error('a long answer');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/** What the hub refused with (`application/problem+json`). */
+export function problem(value: unknown, status: number): FailureError {
+  const fields = typeof value === 'object' && value !== null ? value : {};
+  const { code, details } = { code: undefined, details: undefined, ...fields };
+  const parsed = Failure.safeParse(
+    { code, message: '', ...(details === undefined ? {} : { details }) },
+    ONE_SHOT,
+  ).data;
+  return parsed === undefined ? new FailureError('hub-unreachable', { status }) : FailureError.from(parsed);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

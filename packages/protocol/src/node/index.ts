@@ -1,0 +1,3 @@
+export * from './hub-address.ts';
+export * from './pinned-agent.ts';
+export * from './proof.ts';
