@@ -1,4 +1,4 @@
-/** Bundles node and keeper once for a whole run, for the tests that start them from their sources. */
+/** Bundles node, keeper and what a hub stores once for a whole run, for the tests that start them from their sources. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Directory with node.js, keeper.js and node-at-fault.js. */
+    /** Directory with node.js, keeper.js, node-at-fault.js and hub-writer.js. */
     bundledNode: string;
   }
 }
@@ -34,6 +34,7 @@ async function bundle(directory: string): Promise<void> {
       node: join(repository, 'packages/node/src/main.ts'),
       keeper: join(repository, 'packages/keeper/src/main.ts'),
       'node-at-fault': join(repository, 'packages/node/src/node-at-fault-for-test.ts'),
+      'hub-writer': join(repository, 'packages/hub/src/hub-writer-for-test.ts'),
     },
     outdir: directory,
     bundle: true,

@@ -45,7 +45,7 @@ export const FAILURE_SENTENCES = {
   'session-option-unsupported': 'The provider has no such session option, or none with that value.',
   'command-not-found': 'The command was not found or is not executable.',
   'invalid-directory': 'The working directory is not an accessible directory.',
-  'name-taken': 'Another session has that name.',
+  'name-taken': 'Another one has that name.',
   'records-exhausted': 'The node holds as many records as it may.',
   'session-workspace-mismatch': 'The session is in another workspace.',
   'stale-generation': 'The address is of another run of the session.',

@@ -1,0 +1,120 @@
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { refusalOf } from '../access/access-for-test.ts';
+import { MIGRATIONS } from './migrations.ts';
+import { openDatabase } from './open-database.ts';
+
+describe("opening the hub's database", () => {
+  let directory: string;
+  let path: string;
+
+  const create = () => {
+    const sql = openDatabase(path);
+    sql.exec('BEGIN');
+    for (let number = 0; number < 300; number += 1)
+      sql.run(
+        'INSERT INTO users (name, role, created_at) VALUES (?, ?, 1)',
+        `user-${number}-${'x'.repeat(200)}`,
+        'admin',
+      );
+    sql.exec('COMMIT');
+    sql.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    sql.close();
+  };
+  const count = () => {
+    const sql = openDatabase(path);
+    const { length } = sql.all('SELECT name FROM users');
+    sql.close();
+    return length;
+  };
+  const refusal = () => refusalOf(() => openDatabase(path));
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'roost-hub-database-'));
+    path = join(directory, 'hub.db');
+  });
+  afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+  it('makes a new one whole, and finds it again', () => {
+    create();
+    expect(existsSync(`${path}.new`)).toBe(false);
+    expect(count()).toBe(300);
+  });
+
+  it('makes a new one over the remains of a creation that was cut off', () => {
+    writeFileSync(`${path}.new`, 'half');
+    create();
+    expect(count()).toBe(300);
+  });
+
+  it('lets nobody but the owner read it or the files beside it, also when others could before', () => {
+    create();
+    chmodSync(path, 0o644);
+    const sql = openDatabase(path);
+    sql.run('INSERT INTO users (name, role, created_at) VALUES (?, ?, 1)', 'one', 'admin');
+    const names = readdirSync(directory);
+    expect(names).toContain('hub.db-wal');
+    expect(names.map((name) => statSync(join(directory, name)).mode & 0o777)).toEqual(names.map(() => 0o600));
+    sql.close();
+  });
+
+  it.each<[string, () => void]>([
+    ['is empty', () => truncateSync(path, 0)],
+    ['was cut in its header', () => truncateSync(path, 50)],
+    ['was cut in its middle', () => truncateSync(path, 16_384)],
+    ['is no database', () => writeFileSync(path, 'something else entirely'.repeat(1_000))],
+    [
+      'was overwritten in its middle',
+      () => {
+        const bytes = readFileSync(path);
+        bytes.fill('junk', 8_192, 40_000);
+        writeFileSync(path, bytes);
+      },
+    ],
+    ['has a log of junk', () => writeFileSync(`${path}-wal`, 'junk'.repeat(1_000))],
+    ['has a log that was cut to a few bytes', () => writeFileSync(`${path}-wal`, 'junk')],
+  ])('refuses one that %s, and changes nothing', (_, damage) => {
+    create();
+    damage();
+    const contents = () =>
+      [path, `${path}-wal`].map((file) => (existsSync(file) ? readFileSync(file).toString('base64') : null));
+    const before = contents();
+    expect(refusal()).toBe('database-corrupt');
+    expect(contents()).toEqual(before);
+  });
+
+  it('loses nothing of one with junk behind its end', () => {
+    create();
+    appendFileSync(path, Buffer.alloc(10_000, 'junk'));
+    expect(count()).toBe(300);
+  });
+
+  it('refuses one of a newer build, and says so', () => {
+    create();
+    const database = new Database(path);
+    database.exec(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
+    database.close();
+    expect(refusal()).toBe('database-too-new');
+  });
+
+  it('refuses the database of another program', () => {
+    const database = new Database(path);
+    database.exec('CREATE TABLE other (a); PRAGMA user_version = 1;');
+    database.close();
+    expect(refusal()).toBe('database-corrupt');
+  });
+});
