@@ -60,6 +60,8 @@ export interface Hub {
   readonly hubId: HubId;
   /** Where nodes and browsers find it. */
   readonly url: string;
+  /** Where it listens on TCP. */
+  readonly address: { readonly host: string; readonly port: number };
   /** Path of the socket of its owner. */
   readonly socket: string;
   readonly access: Access;
@@ -134,7 +136,8 @@ async function start(options: HubOptions, undo: Undo[]): Promise<Hub> {
   };
   const server = new HttpServer({ listen: config.listen, certificate, socket: paths.socket }, context);
   undo.push(() => server.close());
-  place = placeOf(config, await server.start());
+  const address = await server.start();
+  place = placeOf(config, address);
   log.info({ url: place.url, socket: paths.socket }, 'hub serves');
 
   let stopping: Promise<void> | null = null;
@@ -155,6 +158,7 @@ async function start(options: HubOptions, undo: Undo[]): Promise<Hub> {
   return {
     hubId,
     url: place.url,
+    address,
     socket: paths.socket,
     access,
     fleet,
