@@ -56,7 +56,11 @@ const outputs = [
     plugins: [lazyBuiltins],
   },
   {
-    entryPoints: { node: 'packages/node/src/main.ts', keeper: 'packages/keeper/src/main.ts' },
+    entryPoints: {
+      node: 'packages/node/src/main.ts',
+      keeper: 'packages/keeper/src/main.ts',
+      hub: 'packages/hub/src/main.ts',
+    },
     outdir: 'packages/cli/dist',
     needsRequire: true,
   },

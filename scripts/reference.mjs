@@ -1,5 +1,5 @@
-// Writes docs/cli.md, docs/operations.md, docs/provider.schema.json and docs/providers.md from what the code declares; with --check only says whether
-// they are current.
+// Writes docs/cli.md, docs/operations.md, docs/api.md, docs/openapi.json, docs/provider.schema.json and docs/providers.md from what the code
+// declares; with --check only says whether they are current.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -229,11 +229,25 @@ async function providers() {
   ].join('\n');
 }
 
+/** The API of a hub: for programs, and for people. */
+function api(make) {
+  return async () => {
+    const { apiPage, openApiDocument } = await load(
+      'hub',
+      "export { apiPage } from './src/http/api-page.ts'; export { openApiDocument } from './src/http/openapi.ts';",
+    );
+    const { version } = JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8'));
+    return make({ apiPage, openApiDocument }, version);
+  };
+}
+
 const check = process.argv.includes('--check');
 let stale = 0;
 for (const [name, make] of [
   ['docs/cli.md', commandLine],
   ['docs/operations.md', operations],
+  ['docs/api.md', api(({ apiPage }, version) => apiPage(version))],
+  ['docs/openapi.json', api(({ openApiDocument }, version) => JSON.stringify(openApiDocument(version)))],
   ['docs/provider.schema.json', providerSchema],
   ['docs/providers.md', providers],
 ]) {

@@ -1,11 +1,14 @@
 // Puts the hub together and takes it apart. Start: home, lock, log, database, access, fleet, then the sockets; whatever fails gives back what
 // was taken before.
+import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import type { HubId } from '@roost/protocol';
 import { openAccess, type Access } from './access/access.ts';
 import { NodeKeys } from './access/node-keys.ts';
 import { Audit } from './audit/audit.ts';
 import type { Fleet } from './fleet/fleet.ts';
+import type { DialTarget } from './fleet/node-way.ts';
+import { Nodes } from './fleet/nodes.ts';
 import { isLoopback, readCertificate, readConfig, type HubConfig } from './home/config.ts';
 import { prepareHome } from './home/home.ts';
 import { acquireHomeLock } from './home/lock.ts';
@@ -20,7 +23,6 @@ import { openLog, type Log } from './log.ts';
 import { hubIdentity } from './store/hub-identity.ts';
 import { NodeTable } from './store/node-table.ts';
 import { Store } from './store/store.ts';
-import { randomBytes } from 'node:crypto';
 
 /** What a fleet is made with. */
 export interface FleetParts {
@@ -34,13 +36,16 @@ export interface FleetParts {
 
 export interface RunningFleet extends Fleet {
   /** Links and relays end. */
-  close(): Promise<void>;
+  close(): void;
 }
 
 export interface HubOptions {
   readonly home: string;
   readonly version: string;
-  readonly openFleet: (parts: FleetParts) => RunningFleet | Promise<RunningFleet>;
+  /** The node beside the hub, which is dialled and enrolled by itself; null when there is none. */
+  readonly localNode?: DialTarget | null | undefined;
+  /** Instead of the real one: for tests. */
+  readonly openFleet?: (parts: FleetParts) => RunningFleet;
   /** Directory of the built web UI; without one there is none. */
   readonly web?: string | undefined;
   readonly logLevel?: string | undefined;
@@ -55,6 +60,8 @@ export interface Hub {
   readonly hubId: HubId;
   /** Where nodes and browsers find it. */
   readonly url: string;
+  /** Where it listens on TCP. */
+  readonly address: { readonly host: string; readonly port: number };
   /** Path of the socket of its owner. */
   readonly socket: string;
   readonly access: Access;
@@ -100,7 +107,8 @@ async function start(options: HubOptions, undo: Undo[]): Promise<Hub> {
     store,
     onLost: (cause) => log.error({ err: cause }, 'an answer is not in the audit log'),
   });
-  const fleet = await options.openFleet({ hubId, version, store, nodes, keys, log });
+  const parts = { hubId, version, store, nodes, keys, log };
+  const fleet = options.openFleet?.(parts) ?? openNodes(parts, options.localNode ?? null);
   undo.push(() => fleet.close());
   const index = new FleetIndex(fleet);
   undo.push(() => index.close());
@@ -128,7 +136,8 @@ async function start(options: HubOptions, undo: Undo[]): Promise<Hub> {
   };
   const server = new HttpServer({ listen: config.listen, certificate, socket: paths.socket }, context);
   undo.push(() => server.close());
-  place = placeOf(config, await server.start());
+  const address = await server.start();
+  place = placeOf(config, address);
   log.info({ url: place.url, socket: paths.socket }, 'hub serves');
 
   let stopping: Promise<void> | null = null;
@@ -141,7 +150,7 @@ async function start(options: HubOptions, undo: Undo[]): Promise<Hub> {
     isStopping = true;
     await server.close();
     index.close();
-    await fleet.close();
+    fleet.close();
     store.close();
     lock.release();
     tellStopped();
@@ -149,6 +158,7 @@ async function start(options: HubOptions, undo: Undo[]): Promise<Hub> {
   return {
     hubId,
     url: place.url,
+    address,
     socket: paths.socket,
     access,
     fleet,
@@ -156,6 +166,21 @@ async function start(options: HubOptions, undo: Undo[]): Promise<Hub> {
     stop: () => (stopping ??= stopNow()),
     stopped,
   };
+}
+
+function openNodes({ hubId, version, nodes, keys, log }: FleetParts, local: DialTarget | null): RunningFleet {
+  const fleet = new Nodes({
+    hubId,
+    run: randomBytes(8).toString('hex'),
+    table: nodes,
+    keys,
+    version,
+    now: Date.now,
+    random: Math.random,
+    log: (message, facts) => log.info(facts, message),
+  });
+  fleet.begin(local);
+  return fleet;
 }
 
 function placeOf(

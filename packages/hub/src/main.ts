@@ -1,21 +1,22 @@
-// The hub as a process: `hub --home DIR [--ready-fd N]`. Tells whoever started it, once, that it serves or why it does not; then lives until
+// The hub as a process: `hub --home DIR [--node-socket PATH] [--ready-fd N]`. Tells whoever started it, once, that it serves or why it does not; then lives until
 // it is told to stop. Nodes and their sessions outlive it.
 import { closeSync, writeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { failure, FailureError, type Failure, type HubId } from '@roost/protocol';
-import { openFleet } from './fleet/open-fleet.ts';
 import { startHub, type Hub } from './hub.ts';
 
 const { values } = parseArgs({
   options: {
     home: { type: 'string' },
+    // Of the node on this machine.
+    'node-socket': { type: 'string' },
     'ready-fd': { type: 'string' },
   },
 });
-const { home, 'ready-fd': readyDescriptor } = values;
+const { home, 'node-socket': nodeSocket, 'ready-fd': readyDescriptor } = values;
 if (home === undefined) {
-  process.stderr.write('usage: hub --home DIR [--ready-fd N]\n');
+  process.stderr.write('usage: hub --home DIR [--node-socket PATH] [--ready-fd N]\n');
   process.exit(2);
 }
 
@@ -46,7 +47,7 @@ try {
     home,
     // Put in by the build.
     version: process.env.ROOST_VERSION ?? 'unbuilt',
-    openFleet,
+    localNode: nodeSocket === undefined ? null : { socketPath: nodeSocket },
     web: fileURLToPath(new URL('./web', import.meta.url)),
     logLevel: process.env.ROOST_LOG,
   });

@@ -103,7 +103,7 @@ export function seesNodeEvent(
 export function visibleEvent(
   principal: Pick<Principal, 'scope'>,
   event: HubEvent,
-  viewOf: (nodeId: NodeId) => NodeView,
+  viewOf: (nodeId: NodeId) => NodeView | null,
 ): HubEvent | null {
   if (!seesNode(principal, event.nodeId)) return null;
   const workspaces = workspacesOf(principal, event.nodeId);
@@ -120,13 +120,13 @@ export function visibleEvent(
 export function visibleNode(
   principal: Pick<Principal, 'scope'>,
   node: HubNode,
-  viewOf: (nodeId: NodeId) => NodeView,
+  viewOf: (nodeId: NodeId) => NodeView | null,
 ): HubNode {
   const workspaces = workspacesOf(principal, node.id);
   if (workspaces === null) return node;
   let live = 0;
   let blocked = 0;
-  for (const session of viewOf(node.id).sessions.values()) {
+  for (const session of viewOf(node.id)?.sessions.values() ?? []) {
     if (session.endedAt !== null || !workspaces.has(session.workspaceId)) continue;
     live += 1;
     if (session.activity?.state === 'blocked') blocked += 1;

@@ -69,6 +69,7 @@ export class MemoryFleet implements RunningFleet {
   }
 
   view(nodeId: NodeId): MemoryView {
+    if (!this.#nodes.has(nodeId)) throw new FailureError('unknown-node', { nodeId });
     const view = this.#views.get(nodeId) ?? {
       workspaces: new Map(),
       sessions: new Map(),
@@ -149,9 +150,8 @@ export class MemoryFleet implements RunningFleet {
     return this.#listeners.size;
   }
 
-  close(): Promise<void> {
+  close(): void {
     for (const { webSocket } of [...this.relays, ...this.calls]) webSocket.terminate();
-    return Promise.resolve();
   }
 
   /** Adds or changes a node; online unless told otherwise. */

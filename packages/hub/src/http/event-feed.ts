@@ -3,6 +3,7 @@
 import { formatCursor, type HubEvent, type HubEventMessage } from '@roost/protocol';
 import { visibleEvent } from '../access/visible.ts';
 import type { Principal } from '../access/principal.ts';
+import { viewOrNull } from './find-node.ts';
 import type { Fleet, FleetCursor } from '../fleet/fleet.ts';
 
 /** Bytes that wait for a client before it gets no more. */
@@ -85,7 +86,7 @@ export class EventFeed {
 
   #take(event: HubEvent): void {
     this.#cursor = { run: event.run, id: event.id };
-    const seen = visibleEvent(this.#principal, event, (nodeId) => this.#fleet.view(nodeId));
+    const seen = visibleEvent(this.#principal, event, (nodeId) => viewOrNull(this.#fleet, nodeId));
     if (seen !== null) this.#send({ kind: 'event', cursor: formatCursor(this.#cursor), event: seen });
   }
 

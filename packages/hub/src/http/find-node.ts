@@ -1,7 +1,7 @@
 // Nodes by name or id, as one principal knows them.
-import { FailureError, type HubNode } from '@roost/protocol';
+import { FailureError, type HubNode, type NodeId } from '@roost/protocol';
 import { seesNode, type Principal } from '../access/principal.ts';
-import type { Fleet } from '../fleet/fleet.ts';
+import type { Fleet, NodeView } from '../fleet/fleet.ts';
 
 /**
  * Whoever may not see all nodes gets the same answer for one that they may not see and one that is not there.
@@ -12,6 +12,16 @@ export function findNode(fleet: Fleet, selector: string, principal: Pick<Princip
   const node = seen(fleet, selector);
   if (node === null || !seesNode(principal, node.id)) throw new FailureError('out-of-scope');
   return node;
+}
+
+/** null: it is enrolled no more, which events of before do not know. */
+export function viewOrNull(fleet: Fleet, nodeId: NodeId): NodeView | null {
+  try {
+    return fleet.view(nodeId);
+  } catch (error) {
+    if (error instanceof FailureError) return null;
+    throw error;
+  }
 }
 
 function seen(fleet: Fleet, selector: string): HubNode | null {

@@ -1,6 +1,7 @@
 // Sessions and records of all nodes in the order in which they are listed, kept up by the events of the fleet.
 import type { HubEvent, HubRecord, HubSession, NodeId } from '@roost/protocol';
 import type { Fleet } from '../fleet/fleet.ts';
+import { viewOrNull } from './find-node.ts';
 import { SortedRows } from './sorted-rows.ts';
 
 export interface SessionRow {
@@ -81,9 +82,9 @@ export class FleetIndex {
   }
 
   #read(nodeId: NodeId): void {
-    const { sessions, records } = this.#fleet.view(nodeId);
-    for (const session of sessions.values()) this.#putSession(nodeId, session);
-    for (const record of records.values()) this.#putRecord(nodeId, record);
+    const view = viewOrNull(this.#fleet, nodeId);
+    for (const session of view?.sessions.values() ?? []) this.#putSession(nodeId, session);
+    for (const record of view?.records.values() ?? []) this.#putRecord(nodeId, record);
   }
 
   #putSession(nodeId: NodeId, session: HubSession): void {

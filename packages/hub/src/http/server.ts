@@ -5,7 +5,7 @@ import { chmodSync, lstatSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
-import { fastify, type FastifyInstance } from 'fastify';
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { FailureError, HUB_ALIVE_MS, REQUEST_ID_HEADER } from '@roost/protocol';
 import { concerns } from '../access/access-changes.ts';
 import type { Principal } from '../access/principal.ts';
@@ -151,11 +151,15 @@ export class HttpServer {
       bodyLimit: 64 * 1024,
       forceCloseConnections: false,
       routerOptions: { maxParamLength: 1_024 },
+      // An address that cannot be read: no hook has seen the request.
+      frameworkErrors: (error, request, reply) => {
+        this.#putHeaders(request, reply);
+        this.#refuse(error, request, reply);
+      },
     });
     app.removeContentTypeParser('text/plain');
     app.addHook('onRequest', (request, reply, done) => {
-      void reply.headers(SECURITY_HEADERS).header(REQUEST_ID_HEADER, request.id);
-      if (context.place().scheme === 'https') void reply.headers(TRANSPORT_HEADERS);
+      this.#putHeaders(request, reply);
       requireOwnPlace(context, request.raw);
       done();
     });
@@ -168,29 +172,36 @@ export class HttpServer {
       context.metrics.answered(operation, reply.statusCode, reply.elapsedTime / 1_000);
       done();
     });
-    app.setErrorHandler((error, request, reply) => {
-      const expected = expectedFailure(error);
-      if (expected === null)
-        context.log.error(
-          { err: error, requestId: request.id, route: request.routeOptions.url },
-          'a request failed',
-        );
-      const { failure, status } = expected ?? {
-        failure: new FailureError('internal-error').failure,
-        status: 500,
-      };
-      if (status === 401) void reply.header('www-authenticate', 'Bearer');
-      const { retryAfterMs } = failure.details ?? {};
-      if (typeof retryAfterMs === 'number') void reply.header('retry-after', Math.ceil(retryAfterMs / 1_000));
-      return reply
-        .code(status)
-        .type(PROBLEM_TYPE)
-        .send(JSON.stringify(problemOf(failure, request.id, status)));
-    });
+    app.setErrorHandler((error, request, reply) => this.#refuse(error, request, reply));
     addRoutes(app, context, new BodyBudget());
     addEventRoutes(app, context);
     addPlainRoutes(app, context);
     return app;
+  }
+
+  #putHeaders(request: FastifyRequest, reply: FastifyReply): void {
+    void reply.headers(SECURITY_HEADERS).header(REQUEST_ID_HEADER, request.id);
+    if (this.#context.place().scheme === 'https') void reply.headers(TRANSPORT_HEADERS);
+  }
+
+  #refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    const expected = expectedFailure(error);
+    if (expected === null)
+      this.#context.log.error(
+        { err: error, requestId: request.id, route: request.routeOptions.url },
+        'a request failed',
+      );
+    const { failure, status } = expected ?? {
+      failure: new FailureError('internal-error').failure,
+      status: 500,
+    };
+    if (status === 401) void reply.header('www-authenticate', 'Bearer');
+    const { retryAfterMs } = failure.details ?? {};
+    if (typeof retryAfterMs === 'number') void reply.header('retry-after', Math.ceil(retryAfterMs / 1_000));
+    void reply
+      .code(status)
+      .type(PROBLEM_TYPE)
+      .send(JSON.stringify(problemOf(failure, request.id, status)));
   }
 
   /** Whether a principal that was good is not any more, or may something else. */

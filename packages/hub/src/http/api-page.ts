@@ -1,0 +1,120 @@
+// docs/api.md: the routes for people.
+import { API_PREFIX } from '@roost/protocol';
+import { describedRoutes, openApiDocument, type DescribedRoute, type Json } from './openapi.ts';
+import { FAILURE_STATUS } from './failure-status.ts';
+import { hasBody, pathNames } from './read-params.ts';
+
+export function apiPage(version: string): string {
+  const document = openApiDocument(version);
+  const groups = new Map<string, DescribedRoute[]>();
+  for (const one of describedRoutes()) {
+    const name = one.operation.split('.', 1)[0] ?? '';
+    groups.set(name, [...(groups.get(name) ?? []), one]);
+  }
+  return [
+    '# The API of a hub',
+    '',
+    'Try `curl -H "Authorization: Bearer $ROOST_TOKEN" http://127.0.0.1:18320/api/v1/sessions`. Written by `npm run reference`; the same for',
+    'programs is `docs/openapi.json`, and `/api/v1/openapi.json` of every hub.',
+    '',
+    ...BASICS,
+    ...[...groups].flatMap(([name, routes]) => [
+      '',
+      `## ${name}`,
+      ...routes.flatMap((one) => section(one, document)),
+    ]),
+    '',
+    '## Failures',
+    '',
+    '| status | codes |',
+    '|---|---|',
+    ...statusRows(),
+    '',
+  ].join('\n');
+}
+
+const BASICS = [
+  "- Who asks: `Authorization: Bearer TOKEN`, or the cookie of a browser that is logged in. The owner of the hub's directory needs neither at",
+  '  its socket: `curl --unix-socket HOME/hub.sock http://localhost/api/v1/me`. A token in an address is refused.',
+  '- Parameters of a GET or DELETE are in the query: texts, numbers and booleans as they are, lists by repetition, anything else as JSON.',
+  '  Those of other methods are a JSON object in the body. Names that are not known are refused.',
+  '- Refusals are `application/problem+json`: `code` is of a closed list, `requestId` is in the audit log and in the header `x-request-id`.',
+  '- `{node}` is the name or id of a node. `If-Match: "INCARNATION"` (or `x-roost-incarnation`) asks only the start of the node that is meant;',
+  '  `x-roost-deadline-ms` bounds how long it may take.',
+  '- Lists of the hub come in pages: `next` is the `cursor` of the next one. `ETag` and `If-None-Match` work with all of its reads.',
+  '- `curl -N .../api/v1/events?after=CURSOR` streams what happens; `/api/v1/events/ws` is the same over a WebSocket. After `resync` read the',
+  '  lists anew. `/api/v1/nodes/{node}/connect` is a line to the node itself, with everything that it offers.',
+  '- `/health` answers 200 or 503, `/ready` whether it serves, `/metrics` is for Prometheus and admins.',
+];
+
+function section(
+  { operation, summary, role, route, failures, isMutation }: DescribedRoute,
+  document: Json,
+): string[] {
+  const common = new Set([
+    'invalid-request',
+    'unauthenticated',
+    'forbidden',
+    'out-of-scope',
+    'origin-refused',
+    'rate-limited',
+    'internal-error',
+  ]);
+  const own = failures.filter((code) => !common.has(code)).map((code) => `\`${code}\``);
+  const who = role === null ? 'Whoever reaches the hub.' : `Least role: ${role}.`;
+  return [
+    '',
+    `### ${operation}`,
+    '',
+    `\`${route.method} ${API_PREFIX}${route.path}\``,
+    '',
+    `${summary} ${who}${isMutation ? ' Audited.' : ''}`,
+    '',
+    '```sh',
+    curlOf({ route, role }, document),
+    '```',
+    ...(own.length === 0 ? [] : ['', `Failures: ${own.join(', ')}.`]),
+  ];
+}
+
+function curlOf({ route, role }: Pick<DescribedRoute, 'route' | 'role'>, document: Json): string {
+  const path =
+    API_PREFIX +
+    pathNames(route.path).reduce((text, name) => text.replace(`{${name}}`, name.toUpperCase()), route.path);
+  const parts = ['curl'];
+  if (route.method !== 'GET') parts.push(`-X ${route.method}`);
+  if (role !== null) parts.push('-H "Authorization: Bearer $ROOST_TOKEN"');
+  const example = at(
+    document,
+    'paths',
+    API_PREFIX + route.path,
+    route.method.toLowerCase(),
+    'requestBody',
+    'content',
+    'application/json',
+    'example',
+  );
+  if (hasBody(route.method) && example !== undefined) {
+    parts.push("-H 'Content-Type: application/json'", `-d '${JSON.stringify(example)}'`);
+  }
+  return [...parts, `"$ROOST_HUB${path}"`].join(' ');
+}
+
+function at(value: Json | undefined, ...names: readonly string[]): Json | undefined {
+  return names.reduce<Json | undefined>(
+    (found, name) =>
+      typeof found === 'object' && found !== null && !Array.isArray(found)
+        ? (found as Readonly<Record<string, Json>>)[name]
+        : undefined,
+    value,
+  );
+}
+
+function statusRows(): string[] {
+  const codes = Object.entries(FAILURE_STATUS);
+  const statuses = [...new Set(codes.map(([, status]) => status))].sort((one, other) => one - other);
+  return statuses.map((status) => {
+    const of = codes.filter(([, one]) => one === status).map(([code]) => `\`${code}\``);
+    return `| ${status} | ${of.join(', ')} |`;
+  });
+}

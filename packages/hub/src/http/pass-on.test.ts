@@ -1,0 +1,152 @@
+import { join } from 'node:path';
+import Database from 'libsql';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FailureError, HubScope, type AuditEntry } from '@roost/protocol';
+import { NODE_A, TestHub } from '../hub-for-test.ts';
+
+let hub: TestHub;
+let token: string;
+beforeEach(async () => {
+  hub = await TestHub.start();
+  token = hub.token('ann', 'operator');
+});
+afterEach(() => hub.stop());
+
+const stop = (headers: Record<string, string> = {}) =>
+  hub.ask('POST', `/api/v1/nodes/alpha/sessions/${'1'.repeat(16)}/stop`, {
+    token,
+    headers,
+    body: { workspaceId: 'web', generation: 1 },
+  });
+const audit = async (): Promise<AuditEntry[]> =>
+  ((await hub.ask('GET', '/api/v1/audit', { isLocal: true })).json as { entries: AuditEntry[] }).entries;
+
+describe('an operation of a node', () => {
+  it('goes to the node as it was given, and its answer comes back', async () => {
+    hub.fleet.answer = () => ({ forced: true });
+    expect(await stop()).toMatchObject({ status: 200, json: { forced: true } });
+    const params = { sessionId: '1'.repeat(16), workspaceId: 'web', generation: 1 };
+    expect(hub.fleet.asked).toEqual([{ nodeId: NODE_A, request: { operation: 'session.stop', params } }]);
+    const lines = await hub.ask(
+      'GET',
+      `/api/v1/nodes/${NODE_A}/sessions/${'1'.repeat(16)}/screen?scrollback=5`,
+      { token },
+    );
+    expect(lines.status).toBe(200);
+    expect(hub.fleet.asked[1]?.request.params).toEqual({ sessionId: '1'.repeat(16), scrollback: 5 });
+  });
+
+  it('is refused as the node refuses it', async () => {
+    hub.fleet.answer = () => {
+      throw new FailureError('stale-generation', { generation: 3 });
+    };
+    expect(await stop()).toMatchObject({
+      status: 409,
+      json: { code: 'stale-generation', details: { generation: 3 } },
+    });
+    hub.fleet.put({
+      ...hub.fleet.find('alpha'),
+      link: { state: 'offline', since: '2026-01-01T00:00:00.000Z', reason: 'unreachable', attempts: 3 },
+    });
+    expect(await stop()).toMatchObject({ status: 503, json: { code: 'node-offline' } });
+  });
+
+  it('is asked only of the start of the node that is meant, in the time that is given', async () => {
+    const incarnation = '1'.repeat(16);
+    for (const headers of [{ 'if-match': `"${incarnation}"` }, { 'x-roost-incarnation': incarnation }])
+      expect((await stop(headers)).status).toBe(200);
+    expect(await stop({ 'if-match': `"${'2'.repeat(16)}"` })).toMatchObject({
+      status: 412,
+      json: { code: 'stale-incarnation' },
+    });
+    expect((await stop({ 'x-roost-deadline-ms': '1500' })).status).toBe(200);
+    expect(hub.fleet.asked.map(({ request }) => [request.incarnation, request.timeoutMs])).toEqual([
+      [incarnation, undefined],
+      [incarnation, undefined],
+      [undefined, 1_500],
+    ]);
+    for (const headers of [
+      { 'if-match': '*' },
+      { 'x-roost-incarnation': 'x' },
+      { 'if-match': `"${incarnation}"`, 'x-roost-incarnation': '2'.repeat(16) },
+      { 'x-roost-deadline-ms': '0' },
+      { 'x-roost-deadline-ms': '99999999' },
+      { 'x-roost-deadline-ms': 'soon' },
+    ] as Record<string, string>[])
+      expect((await stop(headers)).status).toBe(400);
+  });
+
+  it('that changes something is in the audit log before it is asked, and after', async () => {
+    let before: AuditEntry[] = [];
+    hub.fleet.answer = async () => {
+      before = await audit();
+      return {};
+    };
+    const answer = await stop();
+    expect(before).toMatchObject([
+      { phase: 'asked', outcome: null, actor: 'ann', operation: 'session.stop', nodeId: NODE_A },
+    ]);
+    expect(await audit()).toMatchObject([
+      { phase: 'answered', outcome: 'done', requestId: answer.headers['x-request-id'], from: '127.0.0.1' },
+      { phase: 'asked', target: { sessionId: '1'.repeat(16), workspaceId: 'web' } },
+    ]);
+    hub.fleet.answer = () => {
+      throw new FailureError('unknown-session');
+    };
+    await stop();
+    expect((await audit())[0]).toMatchObject({ phase: 'answered', outcome: 'unknown-session' });
+    const count = (await audit()).length;
+    await hub.ask('GET', '/api/v1/nodes/alpha/sessions', { token });
+    expect(await audit()).toHaveLength(count);
+  });
+
+  it('is not done when the audit log cannot be written', async () => {
+    const database = new Database(join(hub.home, 'hub.db'));
+    database.exec("CREATE TRIGGER no_audit BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'full'); END");
+    database.close();
+    expect((await stop()).status).toBeGreaterThanOrEqual(500);
+    expect(hub.fleet.asked).toEqual([]);
+    expect((await hub.ask('GET', '/api/v1/nodes/alpha/sessions', { token })).status).toBe(200);
+  });
+});
+
+describe('an answer to somebody with a part of the node', () => {
+  it('holds that part', async () => {
+    const own = { id: '1'.repeat(16), workspaceId: 'own' };
+    const foreign = { id: '2'.repeat(16), workspaceId: 'foreign' };
+    const bob = hub.token('bob', 'operator', HubScope.parse([{ nodeId: NODE_A, workspaceIds: ['own'] }]));
+    const ask = async (path: string, result: unknown) => {
+      hub.fleet.answer = () => result;
+      return (await hub.ask('GET', `/api/v1/nodes/alpha/${path}`, { token: bob })).json;
+    };
+    expect(await ask('sessions', { sessions: [own, foreign], truncated: false })).toEqual({
+      sessions: [own],
+      truncated: false,
+    });
+    expect(await ask('records', { records: [foreign], truncated: true })).toEqual({
+      records: [],
+      truncated: true,
+    });
+    expect(await ask('workspaces', { workspaces: [{ id: 'own' }, { id: 'foreign' }] })).toEqual({
+      workspaces: [{ id: 'own' }],
+    });
+    expect(await ask('session?selector=x', foreign)).toMatchObject({ code: 'out-of-scope' });
+    expect(await ask('session?selector=x', own)).toEqual(own);
+    expect(await ask('history-entry?selector=abcd', { workspaceId: null })).toMatchObject({
+      code: 'out-of-scope',
+    });
+    expect(await ask('launches/k', { state: 'accepted', receipt: { session: foreign } })).toEqual({
+      state: 'unknown',
+    });
+    const events = [
+      { body: { kind: 'session-changed', session: own } },
+      { body: { kind: 'session-changed', session: foreign } },
+      { body: { kind: 'worktree-profiles-changed', profiles: [] } },
+    ];
+    expect(await ask('events', { events, floor: 0, last: 3 })).toEqual({
+      events: [events[0]],
+      floor: 0,
+      last: 3,
+    });
+  });
+});
