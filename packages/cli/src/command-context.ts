@@ -2,9 +2,10 @@
  * What a command may use of the world: its streams, its environment, and one connection to the node, opened on first use
  * and closed by the program. Commands know no other way to the outside.
  */
-import type { NodeConnection, OpenedNode } from '@roost/client';
-import type { Session, SessionRecord } from '@roost/protocol';
+import type { HubTarget, NodeConnection, OpenedNode } from '@roost/client';
+import type { NodeId, Session, SessionRecord } from '@roost/protocol';
 import type { GlobalOptions } from './global-options.ts';
+import { loginPath } from './hub/login-path.ts';
 import { VERSION } from './version.ts';
 
 export interface Terminal {
@@ -13,8 +14,9 @@ export interface Terminal {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
-  /** The node's program, for starting one. */
+  /** The programs of node and hub, for starting them. */
   readonly nodeScript: string;
+  readonly hubScript: string;
 }
 
 export class CommandContext {
@@ -25,6 +27,8 @@ export class CommandContext {
   exitCode = 0;
   #global: GlobalOptions = {};
   #opened: OpenedNode | undefined;
+  /** The node at the hub that is worked with; null: the one of this machine. */
+  #chosen: NodeId | null = null;
 
   constructor(terminal: Terminal, passedThrough: readonly string[] | undefined) {
     this.terminal = terminal;
@@ -45,15 +49,73 @@ export class CommandContext {
     return resolveHome(named === undefined ? this.terminal.env : { ...this.terminal.env, ROOST_HOME: named });
   }
 
+  /** The hub that one is logged in at, else the one of this machine; null when there is neither. */
+  async hub(): Promise<HubTarget | null> {
+    const { existsSync } = await import('node:fs');
+    const { hubSocketPath } = await import('@roost/client');
+    const home = await this.home();
+    if (existsSync(loginPath(home))) {
+      const { readLogin } = await import('./hub/login-file.ts');
+      const login = readLogin(home);
+      if (login !== null) return login;
+    }
+    const socketPath = hubSocketPath(home);
+    return existsSync(socketPath) ? { socketPath } : null;
+  }
+
+  /** @throws FailureError: hub-not-running. */
+  async requireHub(): Promise<HubTarget> {
+    const hub = await this.hub();
+    if (hub !== null) return hub;
+    const { FailureError } = await import('@roost/protocol');
+    throw new FailureError('hub-not-running');
+  }
+
+  /** Works with that node of the hub from now on; null: with the one of this machine. */
+  choose(nodeId: NodeId | null): void {
+    if (nodeId === this.#chosen) return;
+    this.close();
+    this.#chosen = nodeId;
+  }
+
+  /** What `--node` names, or `ROOST_NODE`. */
+  get #named(): string | undefined {
+    const named = this.#global.node ?? this.terminal.env.ROOST_NODE;
+    return named === '' ? undefined : named;
+  }
+
+  /** Whether one node was named for all that is done. */
+  get isNodeNamed(): boolean {
+    return this.#named !== undefined;
+  }
+
+  async #chooseNamed(): Promise<void> {
+    if (this.#named !== undefined && this.#chosen === null) await this.#chooseNode(this.#named);
+  }
+
+  async #chooseNode(node: string): Promise<void> {
+    const { hubRequest } = await import('@roost/client');
+    this.choose((await hubRequest(await this.requireHub(), 'nodes.show', { node })).id);
+  }
+
   /** A connection of its own, without starting a node. */
   async connectAnew(): Promise<NodeConnection> {
-    const { connectNode, nodeSocketPath } = await import('@roost/client');
+    const { connectNode, connectThroughHub, nodeSocketPath } = await import('@roost/client');
+    await this.#chooseNamed();
+    if (this.#chosen !== null) {
+      return connectThroughHub(await this.requireHub(), { node: this.#chosen, client: CLIENT });
+    }
     return connectNode({ socketPath: nodeSocketPath(await this.home()), client: CLIENT });
   }
 
   async open(options: { readonly mayStart?: boolean } = {}): Promise<OpenedNode> {
     if (this.#opened !== undefined) return this.#opened;
+    await this.#chooseNamed();
     const { openNode } = await import('@roost/client');
+    if (this.#chosen !== null) {
+      this.#opened = { connection: await this.connectAnew(), started: false };
+      return this.#opened;
+    }
     const mayStart = this.mayStart && options.mayStart !== false;
     this.#opened = await openNode({
       home: await this.home(),
@@ -73,8 +135,36 @@ export class CommandContext {
     return this.node();
   }
 
+  /** `NAME`, or `NODE/NAME` at the hub; works with its node from now on. */
   async resolveSession(selector: string): Promise<Session> {
-    return (await this.node()).request('session.resolve', { selector });
+    const name = await this.#chooseNodeOf(selector);
+    return (await this.node()).request('session.resolve', { selector: name });
+  }
+
+  /** Answers the name without its node. What is on this machine is found first. */
+  async #chooseNodeOf(selector: string): Promise<string> {
+    const { nodeOfSession, splitAddress } = await import('./hub/find-node.ts');
+    const { node, name } = splitAddress(selector);
+    if (node !== null) await this.#chooseNode(node);
+    else if (this.#named === undefined) {
+      const hub = await this.hub();
+      if (hub !== null && !(await this.#isHere(name))) this.choose(await nodeOfSession(hub, name));
+    }
+    return name;
+  }
+
+  async #isHere(selector: string): Promise<boolean> {
+    const { FailureError } = await import('@roost/protocol');
+    this.choose(null);
+    try {
+      const { connection } = await this.open({ mayStart: false });
+      await connection.request('session.resolve', { selector });
+      return true;
+    } catch (error) {
+      const code = error instanceof FailureError ? error.failure.code : null;
+      if (code === 'unknown-session' || code === 'node-not-running') return false;
+      throw error;
+    }
   }
 
   async resolveRecord(selector: string): Promise<SessionRecord> {

@@ -17,8 +17,8 @@ export interface CommandEntry {
 }
 
 export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
-  up: { summary: 'start the node, or find it', load: () => import('./commands/up.ts') },
-  down: { summary: 'stop the node; sessions go on running', load: () => import('./commands/down.ts') },
+  up: { summary: 'start node and hub, or find them', load: () => import('./commands/up.ts') },
+  down: { summary: 'stop node and hub; sessions go on running', load: () => import('./commands/down.ts') },
   status: { summary: 'what the node is and holds', load: () => import('./commands/status.ts') },
   run: { summary: 'start an agent or a command as a session', load: () => import('./commands/run.ts') },
   ls: { summary: 'list sessions', load: () => import('./commands/ls.ts') },
@@ -59,6 +59,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   git: { summary: 'status, history and changes of workspaces', load: () => import('./commands/git.ts') },
   files: { summary: 'read and change files of workspaces', load: () => import('./commands/files.ts') },
   worktree: { summary: 'worktrees for branches', load: () => import('./commands/worktree.ts') },
+  hub: { summary: 'join many nodes, in one place', load: () => import('./commands/hub.ts') },
+  node: { summary: 'nodes of the hub, and joining one', load: () => import('./commands/node.ts') },
+  login: { summary: 'use a hub elsewhere', load: () => import('./commands/login.ts') },
+  logout: { summary: 'use that hub no more', load: () => import('./commands/logout.ts') },
   controller: { summary: 'who may change things', load: () => import('./commands/controller.ts') },
   token: { summary: 'print the token that clients prove', load: () => import('./commands/token.ts') },
   events: { summary: 'read the event journal', load: () => import('./commands/events.ts') },
@@ -77,7 +81,7 @@ export function pickCommand(argv: readonly string[]): string | undefined {
   for (let index = 0; index < argv.length; index++) {
     const word = argv[index];
     if (word === undefined || word === '--') return undefined;
-    if (word === '--home') index++;
+    if (word === '--home' || word === '--node') index++;
     else if (!word.startsWith('-')) return word;
   }
   return undefined;

@@ -17,8 +17,12 @@ export async function forEachSelector(
   act: (selector: string) => Promise<void>,
 ): Promise<void> {
   // A node that cannot be reached is one failure, not one a name.
-  await context.node();
-  const outcomes = await Promise.allSettled(selectors.map(act));
+  if ((await context.hub()) === null) await context.node();
+  // Things of several nodes one after the other: there is one node at a time.
+  const outcomes =
+    (await context.hub()) === null
+      ? await Promise.allSettled(selectors.map(act))
+      : await oneByOne(selectors, act);
   outcomes.forEach((outcome, index) => {
     if (outcome.status === 'fulfilled') return;
     context.exitCode = 1;
@@ -26,4 +30,13 @@ export async function forEachSelector(
     const subject = selectors.length > 1 ? `${first} (${selectors[index] ?? ''})` : first;
     for (const line of [subject, ...hints]) context.terminal.stderr.write(`${line}\n`);
   });
+}
+
+async function oneByOne(
+  selectors: readonly string[],
+  act: (selector: string) => Promise<void>,
+): Promise<PromiseSettledResult<void>[]> {
+  const outcomes: PromiseSettledResult<void>[] = [];
+  for (const selector of selectors) outcomes.push(...(await Promise.allSettled([act(selector)])));
+  return outcomes;
 }

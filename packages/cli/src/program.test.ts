@@ -23,6 +23,7 @@ async function roost(...argv: string[]): Promise<{ code: number; out: string; er
     stdout: stdout as unknown as NodeJS.WriteStream,
     stderr: stderr as unknown as NodeJS.WriteStream,
     nodeScript: '/nonexistent',
+    hubScript: '/nonexistent',
   });
   return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') };
 }

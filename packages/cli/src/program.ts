@@ -46,6 +46,7 @@ async function buildProgram(argv: readonly string[], context: CommandContext): P
     .description('Runs AI coding agents as durable sessions that belong to the machine, not to a window.')
     .version(VERSION, '-V, --version')
     .option('--home <directory>', 'state directory (default: $ROOST_HOME, else ~/.roost)')
+    .option('--node <node>', 'a node of the hub instead of this machine (default: $ROOST_NODE)')
     .option('--no-start', 'fail instead of starting a node when none runs')
     .helpCommand(false)
     .showSuggestionAfterError(true)

@@ -29,5 +29,6 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     stdout: process.stdout,
     stderr: process.stderr,
     nodeScript: fileURLToPath(new URL('./node.js', import.meta.url)),
+    hubScript: fileURLToPath(new URL('./hub.js', import.meta.url)),
   });
 }

@@ -131,6 +131,7 @@ async function start(options: HubOptions, undo: Undo[]): Promise<Hub> {
     log,
     monotonicNow,
     place: () => place,
+    requestStop: () => void setImmediate(() => void stop()),
     isStopping: () => isStopping,
     checkResults: options.checkResults === true,
   };
@@ -155,6 +156,7 @@ async function start(options: HubOptions, undo: Undo[]): Promise<Hub> {
     lock.release();
     tellStopped();
   };
+  const stop = (): Promise<void> => (stopping ??= stopNow());
   return {
     hubId,
     url: place.url,
@@ -163,7 +165,7 @@ async function start(options: HubOptions, undo: Undo[]): Promise<Hub> {
     access,
     fleet,
     log,
-    stop: () => (stopping ??= stopNow()),
+    stop,
     stopped,
   };
 }

@@ -1,4 +1,4 @@
-/** `roost down`: stops the node and waits until it is gone, so that the next `roost up` starts a new one. */
+/** `roost down`: stops hub and node and waits until it is gone, so that the next `roost up` starts a new one. */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { FailureError } from '@roost/protocol';
@@ -12,6 +12,7 @@ const STOP_SESSIONS_WAIT_MS = 120_000;
 export function define(command: Command, context: CommandContext): void {
   command.option('--sessions', 'end every session, too').action(async (options: { sessions?: boolean }) => {
     const stopSessions = options.sessions === true;
+    await endHub(context);
     const connection = await context.open({ mayStart: false }).then(
       (opened) => opened.connection,
       (error: unknown) => {
@@ -60,4 +61,12 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
+}
+
+/** The hub of this machine, where one runs: what `roost up` brought. */
+async function endHub(context: CommandContext): Promise<void> {
+  const [{ existsSync }, { hubSocketPath }] = await Promise.all([import('node:fs'), import('@roost/client')]);
+  if (!existsSync(hubSocketPath(await context.home()))) return;
+  const { stopHub } = await import('../hub/hub-process.ts');
+  if (await stopHub(context)) context.print('hub stopped');
 }

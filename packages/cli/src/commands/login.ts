@@ -16,7 +16,8 @@ export function define(command: Command, context: CommandContext): void {
     .action(async (url: string, { tokenFile }: LoginOptions) => {
       const { hubRequest, splitPinned } = await import('@roost/client');
       const { stdin } = context.terminal;
-      if (tokenFile === undefined && stdin.isTTY) context.note('paste the token (roost hub token create makes one), then Enter:');
+      if (tokenFile === undefined && stdin.isTTY)
+        context.note('paste the token (roost hub token create makes one), then Enter:');
       const given = tokenFile === undefined ? await firstLine(context) : readFileSync(tokenFile, 'utf8');
       const { secret: token, fingerprint } = splitPinned(given.trim());
       if (token === '') throw new UsageError('no token was given');

@@ -57,7 +57,8 @@ export function define(command: Command, context: CommandContext): void {
     .action(async ({ json }: { json?: boolean }) => {
       const { hubs } = await (await context.node()).request('hub.list', {});
       if (json === true) context.printJson(hubs);
-      else if (hubs.length === 0) context.note('this node belongs to no hub; roost node join URL CODE   joins one');
+      else if (hubs.length === 0)
+        context.note('this node belongs to no hub; roost node join URL CODE   joins one');
       for (const hub of json === true ? [] : hubs) {
         context.print(printable(`${hub.hubId}  ${hub.url}  as ${hub.nodeName}  ${describeMembership(hub)}`));
       }
@@ -136,6 +137,7 @@ function describeMembership({ state, since, attempts }: HubMembership): string {
 
 function readNodeName(text: string): NodeName {
   const parsed = NodeName.safeParse(text);
-  if (!parsed.success) throw new UsageError('a node name is 1-64 of a-z 0-9 . _ -, and starts with a letter or digit');
+  if (!parsed.success)
+    throw new UsageError('a node name is 1-64 of a-z 0-9 . _ -, and starts with a letter or digit');
   return parsed.data;
 }

@@ -1,4 +1,4 @@
-/** `roost up`: starts the node, or finds it, and tells where it listens. */
+/** `roost up`: starts node and hub, or finds them, and tells where they are. */
 import type { Command } from 'commander';
 import type { CommandContext } from '../command-context.ts';
 import { VERSION } from '../version.ts';
@@ -6,8 +6,9 @@ import { VERSION } from '../version.ts';
 export function define(command: Command, context: CommandContext): void {
   command
     .option('--foreground', 'run the node here, until it is interrupted')
+    .option('--no-hub', 'the node alone')
     .option('--json', 'print one JSON document')
-    .action(async (options: { foreground?: boolean; json?: boolean }) => {
+    .action(async (options: { foreground?: boolean; hub: boolean; json?: boolean }) => {
       if (options.foreground === true) {
         const { runForeground } = await import('../foreground-node.ts');
         context.exitCode = await runForeground({
@@ -23,15 +24,35 @@ export function define(command: Command, context: CommandContext): void {
       const status = await connection.request('node.status', {});
       if (options.json === true) {
         const { home, socket, pid, nodeId, incarnation, version } = status;
-        context.printJson({ started, home, socket, pid, nodeId, incarnation, version });
+        const hub = options.hub ? { hub: await bringHub(context) } : {};
+        context.printJson({ started, home, socket, pid, nodeId, incarnation, version, ...hub });
         return;
       }
       context.print(`node ${status.nodeId} ${started ? 'started' : 'runs already'} (pid ${status.pid})`);
       context.print(`listening at ${status.socket}`);
+      if (options.hub) {
+        const { url, login } = await bringHub(context);
+        context.print(`hub at ${url}`);
+        context.print(`open ${login}`);
+      }
       if (status.version !== VERSION) {
         context.note(
           `the node is of version ${status.version}, this command of ${VERSION}; roost down && roost up   renews it`,
         );
       }
     });
+}
+
+/** With a link for a browser, which logs in once. */
+async function bringHub(
+  context: CommandContext,
+): Promise<{ readonly started: boolean; readonly url: string; readonly login: string }> {
+  const [{ hubRequest }, { ensureHub }, { loginLink }] = await Promise.all([
+    import('@roost/client'),
+    import('../hub/hub-process.ts'),
+    import('../hub/login-link.ts'),
+  ]);
+  const { target, isStarted: started } = await ensureHub(context);
+  const { url } = await hubRequest(target, 'hub.status', {});
+  return { started, url, login: (await loginLink(target)).url };
 }

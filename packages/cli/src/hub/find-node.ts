@@ -8,7 +8,9 @@ const PREFIX_MIN = 2;
 /** `NODE/NAME`; the node is null where none is named. */
 export function splitAddress(selector: string): { readonly node: string | null; readonly name: string } {
   const at = selector.indexOf('/');
-  return at < 0 ? { node: null, name: selector } : { node: selector.slice(0, at), name: selector.slice(at + 1) };
+  return at < 0
+    ? { node: null, name: selector }
+    : { node: selector.slice(0, at), name: selector.slice(at + 1) };
 }
 
 /** The node of the one session of that name, id, or start of an id; null when no node has one. @throws FailureError: ambiguous-session. */

@@ -1,8 +1,18 @@
 /** The hub that one is logged in at: `login.json` in the state directory, readable by its owner alone. */
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import * as z from 'zod';
 import { FailureError } from '@roost/protocol';
+import { loginPath } from './login-path.ts';
 
 export const HubLogin = z.strictObject({
   url: z.string(),
@@ -15,7 +25,7 @@ const OTHERS_MASK = 0o077;
 
 /** null when one is not logged in. @throws FailureError: home-unusable. */
 export function readLogin(home: string): HubLogin | null {
-  const path = pathOf(home);
+  const path = loginPath(home);
   let text: string;
   try {
     if ((statSync(path).mode & OTHERS_MASK) !== 0) {
@@ -28,13 +38,14 @@ export function readLogin(home: string): HubLogin | null {
     throw new FailureError('home-unusable', { path, reason: 'it cannot be read' }, { cause: error });
   }
   const login = parse(text);
-  if (login === null) throw new FailureError('home-unusable', { path, reason: 'it is no login; log in anew' });
+  if (login === null)
+    throw new FailureError('home-unusable', { path, reason: 'it is no login; log in anew' });
   return login;
 }
 
 export function writeLogin(home: string, login: HubLogin): void {
   mkdirSync(home, { recursive: true, mode: 0o700 });
-  const path = pathOf(home);
+  const path = loginPath(home);
   const partial = `${path}.${process.pid}`;
   rmSync(partial, { force: true });
   const file = openSync(partial, 'wx', 0o600);
@@ -48,11 +59,7 @@ export function writeLogin(home: string, login: HubLogin): void {
 }
 
 export function removeLogin(home: string): void {
-  rmSync(pathOf(home), { force: true });
-}
-
-function pathOf(home: string): string {
-  return join(home, 'login.json');
+  rmSync(loginPath(home), { force: true });
 }
 
 function parse(text: string): HubLogin | null {

@@ -27,6 +27,9 @@ export function readUserName(text: string): UserName {
 
 /** Who runs this, in the letters of a user's name. */
 function nameOfPerson(): UserName {
-  const plain = userInfo().username.toLowerCase().replace(/[^a-z0-9._-]+/g, '-').slice(0, 32);
+  const plain = userInfo()
+    .username.toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .slice(0, 32);
   return UserName.safeParse(plain).data ?? UserName.parse('admin');
 }

@@ -30,6 +30,8 @@ export interface HubContext {
     /** Where nodes and browsers find it. */
     readonly url: string;
   };
+  /** Stops the hub once what is answered now is on its way. */
+  readonly requestStop: () => void;
   readonly isStopping: () => boolean;
   /** Holds every answer against its schema: for tests. */
   readonly checkResults: boolean;

@@ -10,7 +10,7 @@ import type { HubHandlers } from './handlers.ts';
 
 type NodeHandlers = Pick<
   HubHandlers,
-  'hub.status' | 'nodes.list' | 'nodes.show' | 'nodes.rename' | 'nodes.remove'
+  'hub.status' | 'hub.shutdown' | 'nodes.list' | 'nodes.show' | 'nodes.rename' | 'nodes.remove'
 >;
 
 export function nodeHandlers(context: HubContext): NodeHandlers {
@@ -32,6 +32,10 @@ export function nodeHandlers(context: HubContext): NodeHandlers {
         clients: lines.count,
         residentBytes: process.memoryUsage.rss(),
       };
+    },
+    'hub.shutdown': () => {
+      context.requestStop();
+      return {};
     },
     'nodes.list': (_, caller) => ({ nodes: visibleNodes(fleet, known(caller)) }),
     'nodes.show': ({ node }, caller) => {

@@ -166,6 +166,15 @@ const declared = [
     failures: [],
   }),
   hubOperation({
+    name: 'hub.shutdown',
+    summary: 'Stops the hub. Nodes and their sessions go on.',
+    role: 'admin',
+    route: { method: 'POST', path: '/hub/shutdown' },
+    params: () => z.strictObject({}),
+    result: () => z.object({}),
+    failures: [],
+  }),
+  hubOperation({
     name: 'me.show',
     summary: 'Tells who asks, and what they may do.',
     role: 'observer',

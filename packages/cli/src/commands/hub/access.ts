@@ -127,7 +127,8 @@ function defineTokens(command: Command, context: CommandContext): void {
     .argument('<id>')
     .action(async (id: string) => {
       const tokenId = TokenId.safeParse(id).data;
-      if (tokenId === undefined) throw new UsageError('a token id is 16 hexadecimal digits: roost hub token ls');
+      if (tokenId === undefined)
+        throw new UsageError('a token id is 16 hexadecimal digits: roost hub token ls');
       const { hubRequest } = await import('@roost/client');
       await hubRequest(await context.requireHub(), 'tokens.revoke', { tokenId });
       context.print(`${tokenId} is revoked`);
@@ -158,7 +159,8 @@ async function readScope(hub: HubTarget, words: readonly string[] | undefined): 
     const [node = '', workspace] = word.split(':', 2);
     const { id } = await hubRequest(hub, 'nodes.show', { node });
     if (workspace === undefined) workspaces.set(id, null);
-    else if (workspaces.get(id) !== null) workspaces.set(id, new Set([...(workspaces.get(id) ?? []), workspace]));
+    else if (workspaces.get(id) !== null)
+      workspaces.set(id, new Set([...(workspaces.get(id) ?? []), workspace]));
   }
   return [...workspaces].map(([nodeId, ids]) => ({
     nodeId,

@@ -1,6 +1,6 @@
 /** `roost hub audit`: who changed what, from where, and with what outcome. */
 import type { Command } from 'commander';
-import type { AuditEntry } from '@roost/protocol';
+import { HUB_PAGE_MAX, type AuditEntry } from '@roost/protocol';
 import type { CommandContext } from '../../command-context.ts';
 import { readCount } from '../../operands.ts';
 import { printable } from '../../printable.ts';
@@ -17,11 +17,17 @@ export function defineAudit(command: Command, context: CommandContext): void {
     .option('--operation <name>', 'only of this operation')
     .option('--json', 'print one JSON document')
     .action(
-      async (options: { lines: string; actor?: string; node?: string; operation?: string; json?: boolean }) => {
+      async (options: {
+        lines: string;
+        actor?: string;
+        node?: string;
+        operation?: string;
+        json?: boolean;
+      }) => {
         const { hubRequest } = await import('@roost/client');
         const { actor, node, operation } = options;
         const { entries, hasMore } = await hubRequest(await context.requireHub(), 'audit.list', {
-          limit: readCount(options.lines),
+          limit: readCount(options.lines, HUB_PAGE_MAX),
           ...(actor === undefined ? {} : { actor }),
           ...(node === undefined ? {} : { node }),
           ...(operation === undefined ? {} : { operation }),
