@@ -99,6 +99,7 @@ async function start(options: HubOptions, undo: Undo[]): Promise<Hub> {
   undo.push(() => store.close());
   const nodes = new NodeTable(store);
   const keys = new NodeKeys(paths.home);
+  keys.keepOnly(new Set(nodes.list().map(({ id }) => id)));
   const hubId = hubIdentity(store, { now: Date.now, random: randomBytes });
   log.info({ version, hubId }, 'hub starts');
 

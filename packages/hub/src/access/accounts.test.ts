@@ -14,7 +14,7 @@ const SOME: HubScope = [{ nodeId: nodeId(1), workspaceIds: null }];
 it('keeps users by name, each name once', () => {
   test.addUser('bob', 'observer', SOME);
   test.addUser('alice', 'admin');
-  for (const taken of ['bob', 'local', 'nobody', 'node'])
+  for (const taken of ['bob', 'local', 'nobody'])
     expect(refusalOf(() => test.addUser(taken, 'observer'))).toBe('name-taken');
   test.reopen();
   expect(test.access.accounts.list()).toEqual([

@@ -15,7 +15,7 @@ const Row = z.object({
 const COLUMNS = 'name, role, scope, disabled, created_at';
 
 /** Actors of the audit log that are no users. */
-const RESERVED: ReadonlySet<string> = new Set(['local', 'nobody', 'node']);
+const RESERVED: ReadonlySet<string> = new Set(['local', 'nobody']);
 
 export interface UserChange {
   readonly name: UserName;

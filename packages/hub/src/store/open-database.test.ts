@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   chmodSync,
+  copyFileSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -95,6 +96,23 @@ describe("opening the hub's database", () => {
     const before = contents();
     expect(refusal()).toBe('database-corrupt');
     expect(contents()).toEqual(before);
+  });
+
+  it('refuses one of a hub that was killed and is damaged since, and leaves its log as it is', () => {
+    create();
+    const sql = openDatabase(path);
+    sql.run('INSERT INTO users (name, role, created_at) VALUES (?, ?, 1)', 'newest', 'admin');
+    const killed = join(directory, 'killed.db');
+    for (const suffix of ['', '-wal']) copyFileSync(path + suffix, killed + suffix);
+    sql.close();
+    const bytes = readFileSync(killed);
+    bytes.fill('junk', 8_192, 40_000);
+    writeFileSync(killed, bytes);
+    const log = readFileSync(`${killed}-wal`);
+    expect(log.length).toBeGreaterThan(0);
+    expect(refusalOf(() => openDatabase(killed))).toBe('database-corrupt');
+    expect(readFileSync(killed)).toEqual(bytes);
+    expect(readFileSync(`${killed}-wal`)).toEqual(log);
   });
 
   it('loses nothing of one with junk behind its end', () => {

@@ -31,16 +31,15 @@ export function openDatabase(path: string): Sql {
   if (!existsSync(path)) createDatabase(path);
   checkFile(path);
   if (!isLogPlausible(`${path}-wal`)) throw new FailureError('database-corrupt', { path: `${path}-wal` });
-  let sql: Sql | null = null;
   try {
-    sql = new Sql(path);
+    // Not closed when it is refused: that would fold its log in.
+    const sql = new Sql(path);
     checkDatabase(sql);
     sql.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;');
     migrate(sql);
     foldLog(sql);
     return sql;
   } catch (cause) {
-    sql?.close();
     throw openingFailure(path, cause);
   }
 }
