@@ -2,7 +2,10 @@
 import type { Activity, Session } from '@roost/protocol';
 import type { Paint, Palette } from './paint.ts';
 
-export function describeStatus(session: Session): string {
+/** What of a session says how it stands. */
+export type Standing = Pick<Session, 'status' | 'activity' | 'exitCode' | 'exitSignal' | 'endReason'>;
+
+export function describeStatus(session: Standing): string {
   switch (session.status) {
     case 'running':
       return describeActivity(session.activity ?? null);
@@ -37,7 +40,7 @@ export function isLive(session: Session): boolean {
   return session.status === 'starting' || session.status === 'running' || session.status === 'stopping';
 }
 
-export function statusPaint(session: Session, palette: Palette): Paint {
+export function statusPaint(session: Standing, palette: Palette): Paint {
   switch (session.status) {
     case 'running':
       return activityPaint(session.activity ?? null, palette);

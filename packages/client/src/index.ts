@@ -13,7 +13,7 @@ export {
 export { followEvents, type FollowOptions, type Resync } from './follow-events.ts';
 export { followState } from './follow-state.ts';
 export { connectThroughHub } from './hub/connect-through-hub.ts';
-export { hubRequest } from './hub/hub-request.ts';
+export { hubRequest, nodeRequest } from './hub/hub-request.ts';
 export { splitPinned } from '@roost/protocol/node';
 export { type HubTarget } from './hub/hub-target.ts';
 export {

@@ -1,6 +1,6 @@
 /** `roost ls`: the sessions as a table that fits the terminal. */
 import type { Command } from 'commander';
-import type { Session } from '@roost/protocol';
+import type { HubNode, PlacedSession, Session } from '@roost/protocol';
 import type { CommandContext } from '../command-context.ts';
 import { paletteFor, type Palette } from '../paint.ts';
 import { describeAge, describeBytes } from '../quantities.ts';
@@ -27,18 +27,14 @@ export function define(command: Command, context: CommandContext): void {
   command
     .option('-a, --all', 'ended sessions, too')
     .option('--json', 'print one JSON document')
-    .action(async (options: { all?: boolean; json?: boolean }) => {
-      const connection = await context.node();
-      const { sessions, truncated } = await connection.request('session.list', {
-        includeEnded: options.all === true,
-        withUsage: true,
-      });
+    .action(async (options: ListOptions) => {
+      const { rows, truncated, isAcross } = await listed(context, options);
       if (options.json === true) {
-        context.printJson(sessions);
+        context.printJson(rows.map(({ session }) => session));
         return;
       }
       const { stdout, env } = context.terminal;
-      if (sessions.length === 0) {
+      if (rows.length === 0) {
         context.note(
           options.all === true
             ? 'no sessions; roost run shell   starts one'
@@ -49,15 +45,77 @@ export function define(command: Command, context: CommandContext): void {
       const palette = paletteFor(stdout, env);
       const width = stdout.isTTY ? stdout.columns : Number.POSITIVE_INFINITY;
       const now = Date.now();
-      const rows = sessions.map((session) => rowOf(session, now, palette));
-      const [header = '', ...lines] = layOutTable(COLUMNS, rows, width);
+      const cells = rows.map(({ session, node }) => [
+        ...(isAcross ? [nodeCell(node, palette)] : []),
+        ...rowOf(session, now, palette),
+      ]);
+      const columns = isAcross ? [{ title: 'NODE', shrinksTo: 6 }, ...COLUMNS] : COLUMNS;
+      const [header = '', ...lines] = layOutTable(columns, cells, width);
       context.print([palette.strong(header), ...lines].join('\n'));
       if (truncated) context.note('there are more sessions than one list holds');
     });
 }
 
-function rowOf(session: Session, now: number, palette: Palette): Cell[] {
-  const { usage } = session;
+interface ListOptions {
+  readonly all?: boolean;
+  readonly json?: boolean;
+}
+
+interface Row {
+  readonly session: Session | PlacedSession;
+  /** null: this machine, and nothing else is listed. */
+  readonly node: HubNode | null;
+}
+
+interface Listed {
+  readonly rows: readonly Row[];
+  readonly truncated: boolean;
+  /** Of all nodes of the hub. */
+  readonly isAcross: boolean;
+}
+
+async function listed(context: CommandContext, { all, json }: ListOptions): Promise<Listed> {
+  const params = { includeEnded: all === true, withUsage: true };
+  const nodes = context.isNodeNamed ? null : await severalNodes(context);
+  if (nodes !== null) {
+    const { allSessions } = await import('../hub/all-sessions.ts');
+    const { rows, truncated } = await allSessions(await context.requireHub(), nodes, params);
+    if (json !== true) return { rows, truncated, isAcross: true };
+    // Programs learn of each where it is.
+    const placed = rows.map(({ node, session }) => ({
+      node,
+      session: { ...session, nodeId: node.id, nodeName: node.name },
+    }));
+    return { rows: placed, truncated, isAcross: true };
+  }
+  const { sessions, truncated } = await (await context.node()).request('session.list', params);
+  return { rows: sessions.map((session) => ({ session, node: null })), truncated, isAcross: false };
+}
+
+/** Those of the hub, when there are others than this machine's; null otherwise. */
+async function severalNodes(context: CommandContext): Promise<readonly HubNode[] | null> {
+  const hub = await context.hub();
+  if (hub === null) return null;
+  const { hubRequest } = await import('@roost/client');
+  const isOwn = 'socketPath' in hub;
+  try {
+    const { nodes } = await hubRequest(hub, 'nodes.list', {});
+    return isOwn && nodes.every(({ way }) => way === 'dialled') ? null : nodes;
+  } catch (error) {
+    if (!isOwn) throw error;
+    // A hub that was ended hard: this machine alone is listed.
+    return null;
+  }
+}
+
+function nodeCell(node: HubNode | null, palette: Palette): Cell {
+  if (node === null) return { text: '' };
+  const isLive = node.link.state === 'online';
+  return isLive ? { text: node.name } : { text: `${node.name} (${node.link.state})`, paint: palette.warn };
+}
+
+function rowOf(session: Session | PlacedSession, now: number, palette: Palette): Cell[] {
+  const { usage = null, title = null } = { usage: null, title: null, ...session };
   return [
     { text: session.id.slice(0, ID_DIGITS_SHOWN), paint: palette.faint },
     { text: session.name, paint: palette.strong },
@@ -68,6 +126,6 @@ function rowOf(session: Session, now: number, palette: Palette): Cell[] {
     { text: String(session.attachedClients) },
     { text: usage === null ? '-' : `${Math.round(usage.cpuPercent)}%` },
     { text: usage === null ? '-' : describeBytes(usage.residentBytes) },
-    { text: session.title ?? '', paint: palette.faint },
+    { text: title ?? '', paint: palette.faint },
   ];
 }

@@ -6,11 +6,17 @@ import {
   Failure,
   FailureError,
   HUB_OPERATIONS,
+  NODE_ROUTES,
+  OPERATIONS,
   type HttpRoute,
   type HubOperationName,
   type HubParamsInput,
   type HubResult,
+  type OperationName,
+  type ParamsInput,
+  type Result,
 } from '@roost/protocol';
+import type { z } from 'zod';
 import { isCertificateError } from '@roost/protocol/node';
 import { meansNobodyListens } from '../open-socket.ts';
 import { ONE_SHOT } from '../read-frame.ts';
@@ -19,22 +25,56 @@ import { requestOptions, type HubTarget } from './hub-target.ts';
 const TIMEOUT_MS = 15_000;
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
+interface RequestOptions {
+  readonly timeoutMs?: number;
+}
+
 /** Fails with what the hub refuses with, `hub-not-running`, `hub-unreachable`, `hub-untrusted`. */
 export async function hubRequest<Name extends HubOperationName>(
   target: HubTarget,
   name: Name,
   params: HubParamsInput<Name>,
-  { timeoutMs = TIMEOUT_MS }: { readonly timeoutMs?: number } = {},
+  options: RequestOptions = {},
 ): Promise<HubResult<Name>> {
   const { route, result } = HUB_OPERATIONS[name];
-  const { path, body } = placeParams(route, params as Readonly<Record<string, unknown>>);
+  const value = await ask(target, route, params as Fields, options);
+  // The declaration of `name` is where both the schema and the type come from.
+  return read(name, result, value) as HubResult<Name>;
+}
+
+/** One operation of a node, by its name or id. Fails besides with `node-offline`, `outcome-unknown`, and as the operation does. */
+export async function nodeRequest<Name extends OperationName>(
+  target: HubTarget,
+  node: string,
+  name: Name,
+  params: ParamsInput<Name>,
+  options: RequestOptions = {},
+): Promise<Result<Name>> {
+  const route = NODE_ROUTES[name];
+  if (route === null) throw new FailureError('unsupported-capability', { operation: name });
+  const value = await ask(target, route, { ...(params as Fields), node }, options);
+  return read(name, OPERATIONS[name].result, value) as Result<Name>;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+async function ask(
+  target: HubTarget,
+  route: HttpRoute,
+  params: Fields,
+  { timeoutMs = TIMEOUT_MS }: RequestOptions,
+): Promise<unknown> {
+  const { path, body } = placeParams(route, params);
   const { status, text } = await send(target, { method: route.method, path, body, timeoutMs });
   const value = parseJson(text);
   if (status >= 400) throw problem(value, status);
-  const parsed = result.safeParse(value, ONE_SHOT);
-  if (!parsed.success) throw new FailureError('internal-error', { operation: name }, { cause: parsed.error });
-  // The declaration of `name` is where both the schema and the type come from.
-  return parsed.data as HubResult<Name>;
+  return value;
+}
+
+function read(operation: string, schema: z.ZodType, value: unknown): unknown {
+  const parsed = schema.safeParse(value, ONE_SHOT);
+  if (!parsed.success) throw new FailureError('internal-error', { operation }, { cause: parsed.error });
+  return parsed.data;
 }
 
 interface Placed {
@@ -43,7 +83,7 @@ interface Placed {
 }
 
 /** Puts parameters where the route wants them (`HttpRoute`). */
-export function placeParams(route: HttpRoute, params: Readonly<Record<string, unknown>>): Placed {
+export function placeParams(route: HttpRoute, params: Fields): Placed {
   const rest = new Map(Object.entries(params).filter(([, value]) => value !== undefined));
   const path = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = rest.get(name);

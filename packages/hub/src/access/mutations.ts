@@ -13,6 +13,11 @@ export function isNodeMutation(operation: OperationName): boolean {
   return OPERATIONS[operation].access === 'controller' || OF_A_NODE_BESIDES.has(operation);
 }
 
+/** Whoever drives a terminal types into it, and no further request tells of that. `params`: as the operation's schema gave them. */
+export function opensForTyping(operation: OperationName, params: unknown): boolean {
+  return operation === 'terminal.open' && (params as Params<'terminal.open'>).mode === 'drive';
+}
+
 export function isHubMutation(operation: HubOperationName): boolean {
   return HUB_OPERATIONS[operation].route.method !== 'GET';
 }

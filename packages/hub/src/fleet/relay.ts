@@ -19,7 +19,7 @@ import {
 } from '@roost/protocol';
 import type { RawData, WebSocket } from 'ws';
 import { allow, type PlaceOf } from '../access/allow.ts';
-import { isNodeMutation } from '../access/mutations.ts';
+import { isNodeMutation, opensForTyping } from '../access/mutations.ts';
 import { workspacesOf, type Principal } from '../access/principal.ts';
 import { seesNodeEvent, visibleResult } from '../access/visible.ts';
 import type { RelayAudit } from './fleet.ts';
@@ -195,7 +195,7 @@ export class Relay {
       this.#answer(id, refused);
       return false;
     }
-    const isAudited = isNodeMutation(operation);
+    const isAudited = isNodeMutation(operation) || opensForTyping(operation, parsed.data);
     if (!isAudited && !this.#isPartial) return true;
     if (this.#asked.has(id)) {
       this.#violate('that request id is in use');
