@@ -1,8 +1,8 @@
 /** `roost down`: stops hub and node and waits until it is gone, so that the next `roost up` starts a new one. */
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { FailureError } from '@roost/protocol';
 import type { CommandContext } from '../command-context.ts';
+import { isAlive } from '../process-alive.ts';
 
 /** Milliseconds that a node may take to end after it said that it would. */
 const GONE_WAIT_MS = 15_000;
@@ -51,16 +51,6 @@ async function stop(context: CommandContext, stopSessions: boolean): Promise<voi
   context.print(
     stopSessions ? `node stopped, ${stoppedSessions} sessions ended` : 'node stopped; sessions go on running',
   );
-}
-
-/** A dead process that nobody has waited for yet (as in a container whose first process does not) counts as gone. */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return process.platform !== 'linux' || !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
 }
 
 /** The hub of this machine, where one runs: what `roost up` brought. */

@@ -2,6 +2,7 @@
 import { FailureError } from '@roost/protocol';
 import type { HubTarget } from '@roost/client';
 import type { CommandContext } from '../command-context.ts';
+import { isAlive } from '../process-alive.ts';
 
 /** Milliseconds for the hub to end: it says good-bye to its clients first. */
 const GONE_WAIT_MS = 15_000;
@@ -13,19 +14,18 @@ export async function ensureHub(
   const { hubSocketPath, startHub } = await import('@roost/client');
   const home = await context.home();
   const target = { socketPath: hubSocketPath(home) };
-  if (await answers(target)) return { target, isStarted: false };
-  try {
-    await startHub({ home, script: context.terminal.hubScript, env: context.terminal.env });
-    return { target, isStarted: true };
-  } catch (error) {
-    // Another start won.
-    if (!(error instanceof FailureError) || error.failure.code !== 'hub-already-running') throw error;
-    const deadline = Date.now() + GONE_WAIT_MS;
-    while (!(await answers(target))) {
-      if (Date.now() > deadline) throw error;
+  const deadline = Date.now() + GONE_WAIT_MS;
+  for (;;) {
+    if ((await pidOf(target)) !== null) return { target, isStarted: false };
+    try {
+      await startHub({ home, script: context.terminal.hubScript, env: context.terminal.env });
+      return { target, isStarted: true };
+    } catch (error) {
+      const isHeld = error instanceof FailureError && error.failure.code === 'hub-already-running';
+      if (!isHeld || Date.now() > deadline) throw error;
+      // Another start won, or a hub is ending and still holds the lock.
       await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
     }
-    return { target, isStarted: false };
   }
 }
 
@@ -33,24 +33,26 @@ export async function ensureHub(
 export async function stopHub(context: CommandContext): Promise<boolean> {
   const { hubRequest, hubSocketPath } = await import('@roost/client');
   const target = { socketPath: hubSocketPath(await context.home()) };
-  if (!(await answers(target))) return false;
+  const pid = await pidOf(target);
+  if (pid === null) return false;
   await hubRequest(target, 'hub.shutdown', {});
   const deadline = Date.now() + GONE_WAIT_MS;
-  while (await answers(target)) {
-    if (Date.now() > deadline) throw new FailureError('request-timed-out', { operation: 'hub.shutdown' });
+  while (isAlive(pid)) {
+    if (Date.now() > deadline)
+      throw new FailureError('request-timed-out', { operation: 'hub.shutdown', pid });
     await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
   }
   return true;
 }
 
-async function answers(target: HubTarget): Promise<boolean> {
+/** null when none answers. */
+async function pidOf(target: HubTarget): Promise<number | null> {
   const { hubRequest } = await import('@roost/client');
   try {
-    await hubRequest(target, 'hub.status', {});
-    return true;
+    return (await hubRequest(target, 'hub.status', {})).pid;
   } catch (error) {
     const code = error instanceof FailureError ? error.failure.code : null;
-    if (code === 'hub-not-running' || code === 'hub-unreachable' || code === 'shutting-down') return false;
+    if (code === 'hub-not-running' || code === 'hub-unreachable' || code === 'shutting-down') return null;
     throw error;
   }
 }

@@ -1,5 +1,11 @@
 // Which operations change something: they are in the audit log, and a cookie alone does not allow them.
-import { HUB_OPERATIONS, OPERATIONS, type HubOperationName, type OperationName } from '@roost/protocol';
+import {
+  HUB_OPERATIONS,
+  OPERATIONS,
+  type HubOperationName,
+  type OperationName,
+  type Params,
+} from '@roost/protocol';
 
 /** Of a node: whatever takes the controller lease. The others that operators may do are reads, or of one connection. */
 const OF_A_NODE_BESIDES: ReadonlySet<OperationName> = new Set<OperationName>([

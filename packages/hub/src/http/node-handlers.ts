@@ -22,6 +22,7 @@ export function nodeHandlers(context: HubContext): NodeHandlers {
         hubId,
         run: fleet.run,
         version,
+        pid: process.pid,
         startedAt: startedAt.toISOString(),
         url: place().url,
         nodes: { enrolled: nodes.length, online: nodes.filter(({ link }) => link.state === 'online').length },

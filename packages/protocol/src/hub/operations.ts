@@ -155,6 +155,7 @@ const declared = [
         /** This start of the hub. */
         run: z.string(),
         version: z.string(),
+        pid: z.int(),
         startedAt: z.iso.datetime(),
         /** Where nodes and browsers find it. */
         url: z.string(),
