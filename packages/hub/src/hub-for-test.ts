@@ -4,7 +4,7 @@ import { request, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import WebSocket from 'ws';
-import { HubScope, NodeId, NodeName, UserName, type HubRole } from '@roost/protocol';
+import { type HubScope, NodeId, NodeName, UserName, type HubRole } from '@roost/protocol';
 import { LOCAL } from './access/authenticate.ts';
 import { MemoryFleet } from './fleet/fleet-for-test.ts';
 import { startHub, type Hub, type HubOptions } from './hub.ts';

@@ -157,6 +157,7 @@ function reachesNodeEvent(body: NodeEvent['body'], reaches: Reaches): boolean {
     case 'node-stopped':
     case 'controller-changed':
     case 'spawn-profiles-changed':
+      return true;
     // Ids alone, of what their views may hold.
     case 'session-removed':
     case 'record-removed':

@@ -2,15 +2,15 @@
 import type { WebSocket } from 'ws';
 import {
   FailureError,
-  HubNode,
+  type HubNode,
   HubRecord,
   HubSession,
-  HubWorkspace,
+  type HubWorkspace,
   Incarnation,
-  NodeId,
+  type NodeId,
   NodeName,
-  RecordId,
-  SessionId,
+  type RecordId,
+  type SessionId,
   WorkspaceId,
   type HubEvent,
   type HubEventBody,
@@ -89,6 +89,8 @@ export class MemoryFleet implements RunningFleet {
     return null;
   }
 
+  // Refusals are to reject, as those of a node do.
+  // eslint-disable-next-line @typescript-eslint/require-await
   async request(nodeId: NodeId, request: NodeRequest): Promise<unknown> {
     const node = this.find(nodeId);
     if (node.link.state !== 'online') throw new FailureError('node-offline', { nodeId });

@@ -186,8 +186,8 @@ function recordKey(cursor: string): RecordKey {
 }
 
 /** Position of the first row behind a key. */
-function after<Key extends { readonly id: string }, Row extends Key>(
-  rows: { readonly rows: readonly Row[]; firstFrom(key: Key): number },
+function after<Key extends { readonly id: string }>(
+  rows: { readonly rows: readonly { readonly id: string }[]; firstFrom(key: Key): number },
   key: Key,
 ): number {
   const at = rows.firstFrom(key);

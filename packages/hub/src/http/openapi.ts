@@ -27,8 +27,10 @@ import { FAILURE_STATUS } from './failure-status.ts';
 import { Problem, PROBLEM_TYPE } from './problem.ts';
 import { formsOf, hasBody, pathNames } from './read-params.ts';
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
-export type JsonObject = { readonly [name: string]: Json };
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [name: string]: Json;
+}
 
 /** One route, with everything that is told of it. */
 export interface DescribedRoute {

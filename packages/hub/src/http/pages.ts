@@ -1,5 +1,5 @@
 // Pages of a list in order: what matches after a cursor, how many match at all, and the cursor of the next page.
-import * as z from 'zod';
+import type * as z from 'zod';
 import { FailureError } from '@roost/protocol';
 
 export interface Page<Row> {

@@ -207,11 +207,7 @@ export class HttpServer {
   /** Whether a principal that was good is not any more, or may something else. */
   #isOver(principal: Principal): boolean {
     const now = this.#context.access.authenticator.renew(principal);
-    return (
-      now === null ||
-      now.role !== principal.role ||
-      JSON.stringify(now.scope) !== JSON.stringify(principal.scope)
-    );
+    return now?.role !== principal.role || JSON.stringify(now.scope) !== JSON.stringify(principal.scope);
   }
 
   #every(milliseconds: number, work: () => void): void {
