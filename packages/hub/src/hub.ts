@@ -9,7 +9,7 @@ import { Audit } from './audit/audit.ts';
 import type { Fleet } from './fleet/fleet.ts';
 import type { DialTarget } from './fleet/node-way.ts';
 import { Nodes } from './fleet/nodes.ts';
-import { isLoopback, readCertificate, readConfig, type HubConfig } from './home/config.ts';
+import { HUB_PORT_DEFAULT, isLoopback, readCertificate, readConfig, type HubConfig } from './home/config.ts';
 import { prepareHome } from './home/home.ts';
 import { acquireHomeLock } from './home/lock.ts';
 import type { HubContext } from './http/context.ts';
@@ -116,7 +116,10 @@ async function start(options: HubOptions, undo: Undo[]): Promise<Hub> {
   const lines = new OpenLines();
 
   let isStopping = false;
-  let place: ReturnType<HubContext['place']> = placeOf(config, config.listen);
+  let place: ReturnType<HubContext['place']> = placeOf(config, {
+    host: config.listen.host,
+    port: config.listen.port ?? HUB_PORT_DEFAULT,
+  });
   const context: HubContext = {
     hubId,
     version,
@@ -137,7 +140,7 @@ async function start(options: HubOptions, undo: Undo[]): Promise<Hub> {
     checkResults: options.checkResults === true,
   };
   const server = new HttpServer({ listen: config.listen, certificate, socket: paths.socket }, context);
-  undo.push(() => server.close());
+  undo.push(() => server.close(() => undefined));
   const address = await server.start();
   place = placeOf(config, address);
   log.info({ url: place.url, socket: paths.socket }, 'hub serves');
@@ -150,9 +153,8 @@ async function start(options: HubOptions, undo: Undo[]): Promise<Hub> {
   const stopNow = async () => {
     log.info('hub stops');
     isStopping = true;
-    await server.close();
+    await server.close(() => fleet.close());
     index.close();
-    fleet.close();
     store.close();
     lock.release();
     tellStopped();

@@ -26,8 +26,8 @@ export const HubConfig = z.strictObject({
         .string()
         .refine((host) => isIP(host) !== 0, 'not an IP address')
         .default('127.0.0.1'),
-      /** 0: any free one. */
-      port: z.int().min(0).max(65_535).default(HUB_PORT_DEFAULT),
+      /** 0: any free one. null: the usual one, or the first free one after it. */
+      port: z.int().min(0).max(65_535).nullable().default(null),
     })
     .prefault({}),
   /** From what is listened on, unless given. */

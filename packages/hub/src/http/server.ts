@@ -13,6 +13,7 @@ import type { Certificate } from '../home/config.ts';
 import { systemErrorCode } from '../store/system-error.ts';
 import { noteLocalSocket, requireOwnPlace } from './authenticate-request.ts';
 import { BodyBudget } from './body-budget.ts';
+import { HUB_PORT_DEFAULT, type HubConfig } from '../home/config.ts';
 import type { HubContext } from './context.ts';
 import { addEventRoutes } from './event-routes.ts';
 import { addPlainRoutes } from './plain-routes.ts';
@@ -49,7 +50,7 @@ declare module 'fastify' {
 }
 
 export interface HttpServerOptions {
-  readonly listen: { readonly host: string; readonly port: number };
+  readonly listen: HubConfig['listen'];
   readonly certificate: Certificate | null;
   /** Path of the socket. */
   readonly socket: string;
@@ -64,6 +65,9 @@ export class HttpServer {
   readonly #upgrades: Upgrades;
   readonly #timers: NodeJS.Timeout[] = [];
   #endHearing: () => void = () => undefined;
+  /** Requests at work. */
+  #working = 0;
+  #onIdle: () => void = () => undefined;
 
   constructor(options: HttpServerOptions, context: HubContext) {
     this.#options = options;
@@ -89,7 +93,7 @@ export class HttpServer {
     removeLeftover(socket);
     await listenOn(this.#local, { path: socket });
     chmodSync(socket, 0o600);
-    await listenOn(this.#tcp, listen);
+    const port = await listenOnOneOf(this.#tcp, listen);
     const { access, lines } = this.#context;
     this.#endHearing = access.onRevoked((change) =>
       lines.endWhere((principal) => concerns(change, principal) && this.#isOver(principal)),
@@ -101,27 +105,35 @@ export class HttpServer {
       }),
     );
     this.#every(HUB_ALIVE_MS, () => lines.check());
-    const address = this.#tcp.address();
-    return {
-      host: listen.host,
-      port: typeof address === 'object' && address !== null ? address.port : listen.port,
-    };
+    return { host: listen.host, port };
   }
 
-  /** No new connections, then the end of those that there are. */
-  async close(): Promise<void> {
+  /** No new connections, then the end of those that there are. What is asked is answered first, unless it takes long; `endLinks`: nothing is asked of nodes any more. */
+  async close(endLinks: () => void): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     this.#endHearing();
     const servers = [this.#tcp, this.#local].filter(({ listening }) => listening);
     const closed = Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
     for (const server of servers) server.closeIdleConnections();
     this.#context.lines.endAll();
-    const late = setTimeout(() => {
-      for (const server of servers) server.closeAllConnections();
-    }, FINISH_MS);
+    await this.#finished(FINISH_MS);
+    // Lines to nodes are connections of ours, too.
+    endLinks();
+    for (const server of servers) server.closeAllConnections();
     await closed;
-    clearTimeout(late);
     await this.#app.close();
+  }
+
+  /** Resolves when no request is at work, or the time is over. */
+  async #finished(timeoutMs: number): Promise<void> {
+    if (this.#working === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, timeoutMs);
+      this.#onIdle = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   #prepare<Made extends Server>(server: Made, connectionsMax: number): Made {
@@ -159,6 +171,11 @@ export class HttpServer {
     });
     app.removeContentTypeParser('text/plain');
     app.addHook('onRequest', (request, reply, done) => {
+      this.#working += 1;
+      reply.raw.once('close', () => {
+        this.#working -= 1;
+        if (this.#working === 0) this.#onIdle();
+      });
       this.#putHeaders(request, reply);
       requireOwnPlace(context, request.raw);
       done();
@@ -215,6 +232,26 @@ export class HttpServer {
     timer.unref();
     this.#timers.push(timer);
   }
+}
+
+/** Ports after the usual one that are tried. */
+const OTHER_PORTS = 20;
+
+/** Answers the port. */
+async function listenOnOneOf(server: Server, { host, port }: HubConfig['listen']): Promise<number> {
+  const last = port ?? HUB_PORT_DEFAULT + OTHER_PORTS;
+  for (let tried = port ?? HUB_PORT_DEFAULT; ; tried += 1) {
+    try {
+      await listenOn(server, { host, port: tried });
+      break;
+    } catch (error) {
+      const isTaken = error instanceof FailureError && systemErrorCode(error.cause) === 'EADDRINUSE';
+      if (!isTaken || tried === last) throw error;
+      server.removeAllListeners('error');
+    }
+  }
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : last;
 }
 
 async function listenOn(
