@@ -35,7 +35,7 @@ export class RoostSubject implements DurableSubject {
 
   async prepare(): Promise<void> {
     this.#started = true;
-    await run(this.#launch('up'));
+    await run(this.#launch('up', '--no-hub'));
     await this.serverProcesses();
   }
 

@@ -40,7 +40,7 @@ describe('kill -9 of the node in the middle of a conversation', () => {
       await working;
       connection.close();
       await waitFor('the node to be gone', () => !isAlive(pid));
-      await roost.ok(['up']);
+      await roost.ok(['up', '--no-hub']);
     }
     const connection = await connectTo(roost);
     try {

@@ -168,7 +168,7 @@ describe('a state directory that cannot be one', () => {
     try {
       for (const home of [file, join(file, 'below')]) {
         await using roost = new RoostHome({ home });
-        const { code, stdout, stderr } = await roost.roost(['up']);
+        const { code, stdout, stderr } = await roost.roost(['up', '--no-hub']);
         expect([code, stdout]).toEqual([1, '']);
         expect(stderr).toMatch(/^roost: home-unusable: .+\n.+\n$/);
         expect(stderr).toContain(home);

@@ -27,7 +27,7 @@ type Work = (connection: NodeConnection, round: number) => Promise<unknown>;
 describe('readers that lose their connection at random moments', () => {
   it(`are told every event exactly once, in order, over ${RECONNECTS} connections each and ${KILLS} kills of the node (seed ${SEED})`, async () => {
     await using roost = new RoostHome();
-    await roost.ok(['up']);
+    await roost.ok(['up', '--no-hub']);
     const random = seededRandom(SEED);
     const stop = new AbortController();
     const writers = works(roost).map((work) => keepWorking(roost, work, stop.signal));
@@ -44,7 +44,7 @@ describe('readers that lose their connection at random moments', () => {
       const pid = await roost.nodePid();
       process.kill(pid, 'SIGKILL');
       await waitFor('the node to be gone', () => !isAlive(pid));
-      await roost.ok(['up']);
+      await roost.ok(['up', '--no-hub']);
     }
     await reading;
     stop.abort();

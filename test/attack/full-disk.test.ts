@@ -22,7 +22,7 @@ describe.runIf(canMount())('a full disk', () => {
     using disk = new SmallDisk(DISK_MEGABYTES);
     await using roost = new RoostHome({ home: join(disk.path, 'state') });
     disk.fill();
-    for (const args of [['up'], ['ls']]) {
+    for (const args of [['up', '--no-hub'], ['ls']]) {
       const { code, stdout, stderr } = await roost.roost(args);
       expect([code, stdout]).toEqual([1, '']);
       expect(stderr).toMatch(/^roost: storage-full: .+\n.+\n$/);
@@ -102,7 +102,7 @@ describe.runIf(canMount())('a full disk', () => {
     disk.fill();
     process.kill(node, 'SIGKILL');
     await waitFor('the node to be gone', () => !isAlive(node));
-    const { code, stderr } = await roost.roost(['up']);
+    const { code, stderr } = await roost.roost(['up', '--no-hub']);
     if (code !== 0) expect(stderr).toMatch(/^roost: storage-full: .+\n.+\n$/);
     expect(isAlive(pid ?? 0)).toBe(true);
     disk.free();
@@ -119,7 +119,7 @@ describe.runIf(canMount())('a read-only disk', () => {
     mkdirSync(home, { mode: 0o700 });
     disk.makeReadOnly();
     await using roost = new RoostHome({ home });
-    for (const args of [['up'], ['ls'], ['run', '--detach', '--', 'cat']]) {
+    for (const args of [['up', '--no-hub'], ['ls'], ['run', '--detach', '--', 'cat']]) {
       const { code, stdout, stderr } = await roost.roost(args);
       expect([code, stdout]).toEqual([1, '']);
       expect(stderr).toMatch(/^roost: home-unusable: .+\n.+\n$/);

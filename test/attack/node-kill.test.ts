@@ -36,7 +36,7 @@ describe('kill -9 of the node at random moments', () => {
       await delay(Math.random() * 300);
       process.kill(pid, 'SIGKILL');
       await waitFor('the node to be gone', () => !isAlive(pid));
-      await roost.ok(['up']);
+      await roost.ok(['up', '--no-hub']);
       const now = await roost.sessions();
       for (const { id, pid: child } of sessions) {
         expect(now.find((one) => one.id === id)).toMatchObject({ status: 'running', pid: child });

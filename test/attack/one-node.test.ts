@@ -110,7 +110,7 @@ describe('leftovers of a crash', () => {
     const { id, pid } = await roost.run('job', ['sleep', '600']);
     await killed([await roost.nodePid(), ...roost.keeperPids()]);
     expect(existsSync(join(roost.home, 'node.sock'))).toBe(true);
-    await roost.ok(['up']);
+    await roost.ok(['up', '--no-hub']);
     expect(await roost.session('job')).toMatchObject({ id, status: 'lost', endReason: 'keeper-died' });
     await waitFor('what its keeper left behind to be ended', () => !isAlive(pid ?? 0));
     await roost.run('next', ['sh', '-c', 'echo served; read x']);
@@ -119,7 +119,7 @@ describe('leftovers of a crash', () => {
 
   it('that name a living process of somebody else never harm it', async () => {
     await using roost = new RoostHome();
-    await roost.ok(['up']);
+    await roost.ok(['up', '--no-hub']);
     await killed([await roost.nodePid(), ...roost.keeperPids()]);
     const bystander = spawn('sleep', ['600'], { stdio: 'ignore' });
     try {
@@ -145,7 +145,7 @@ describe('leftovers of a crash', () => {
     await using roost = new RoostHome();
     mkdirSync(roost.home, { mode: 0o700 });
     writeFileSync(join(roost.home, 'node.lock'), content);
-    await roost.ok(['up']);
+    await roost.ok(['up', '--no-hub']);
     expect((await bareNode(roost)).stderr).toMatch(/^roost: node-already-running: /);
   });
 });
@@ -171,7 +171,7 @@ describe('a socket file that is taken away', () => {
 
   it('from the node, with something else in its place, is made anew when that is gone', async () => {
     await using roost = new RoostHome();
-    await roost.ok(['up']);
+    await roost.ok(['up', '--no-hub']);
     const pid = await roost.nodePid();
     const socket = join(roost.home, 'node.sock');
     // The node may be quicker to make it anew.
@@ -199,7 +199,7 @@ describe('a socket file that is taken away', () => {
     for (const name of sockets) rmSync(join(keepers, name));
     const node = await roost.nodePid();
     await killed([node]);
-    await roost.ok(['up']);
+    await roost.ok(['up', '--no-hub']);
     await waitFor('the keeper to be found again', async () => {
       const session = await roost.session('job');
       if (session.status !== 'running') return false;
@@ -233,7 +233,7 @@ describe('a long state directory', () => {
       await terminal.shows(/typed\s+typed/);
       return;
     }
-    for (const args of [['up'], ['ls'], ['run', '--detach', '--', 'cat']]) {
+    for (const args of [['up', '--no-hub'], ['ls'], ['run', '--detach', '--', 'cat']]) {
       const { code, stdout, stderr } = await roost.roost(args);
       expect([code, stdout]).toEqual([1, '']);
       expect(stderr).toMatch(/^roost: home-path-too-long: .+\n/);

@@ -50,10 +50,10 @@ describe('kill -9 of the node in the middle of launches', () => {
   it(`leaves no orphan, no record without truth, no half state, and answers every key rightly (${KILLS} times, seed ${SEED})`, async () => {
     await using scene = new Scene();
     for (let round = 0; round < KILLS; round += 1) {
-      await scene.roost.ok(['up']);
+      await scene.roost.ok(['up', '--no-hub']);
       const { pid, asked } = await scene.workUntilKilled();
       await waitFor('the node to be gone', () => !isAlive(pid));
-      await scene.roost.ok(['up']);
+      await scene.roost.ok(['up', '--no-hub']);
       const connection = await connectTo(scene.roost);
       try {
         await scene.expectTruth(connection, `round ${round}`);

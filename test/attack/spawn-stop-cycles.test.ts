@@ -32,7 +32,7 @@ describe('spawning and stopping in a loop', () => {
   it(`leaves no process, descriptor, socket, file or memory behind (${CYCLES} times)`, async () => {
     await using roost = new RoostHome();
     const mark = `cycle-${process.pid}-${Date.now()}`;
-    await roost.ok(['up']);
+    await roost.ok(['up', '--no-hub']);
     const connection = await connectTo(roost);
     const cycle = async (number: number): Promise<void> => {
       const transport = number % 4 === 3 ? 'pipe' : 'pty';

@@ -55,7 +55,7 @@ class Scene implements AsyncDisposable {
       writeFileSync(join(place, 'file'), CANARY);
       writeFileSync(join(place, 'same'), INSIDE);
     }
-    await roost.ok(['up']);
+    await roost.ok(['up', '--no-hub']);
     scene.connection = await connectTo(roost);
     await scene.register('w', root);
     scene.#before = digestOf(outside);

@@ -148,7 +148,7 @@ describe('from the command line', { timeout: 60_000 }, () => {
   });
 
   test('events follow the node across its restart, each once', async () => {
-    await roost('up');
+    await roost('up', '--no-hub');
     const before = (await currentStatus()).lastEventSequence;
     const following = spawn(
       process.execPath,
@@ -177,7 +177,7 @@ describe('from the command line', { timeout: 60_000 }, () => {
   });
 
   test('a node that is stopped is reported in time, and is not replaced', async () => {
-    await roost('up');
+    await roost('up', '--no-hub');
     const { pid } = await currentStatus();
     process.kill(pid, 'SIGSTOP');
     try {

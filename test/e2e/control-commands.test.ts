@@ -423,7 +423,7 @@ describe('token', () => {
 describe('events', () => {
   test('follow notes where the journal has a hole, and goes on', async () => {
     await using home = stubbedHome();
-    await home.ok(['up']);
+    await home.ok(['up', '--no-hub']);
     const following = await started(home, ['events', '--follow', '--json', '--after', '0']);
     const gap = spawn(process.execPath, [CLI, 'events', '--follow', '--json', '--after', '100000'], {
       cwd: home.work,
@@ -448,7 +448,7 @@ describe('events', () => {
 describe('doctor', () => {
   test('names a token that others can read, and a configuration that is no JSON', async () => {
     await using home = stubbedHome();
-    await home.ok(['up']);
+    await home.ok(['up', '--no-hub']);
     const findings = () =>
       home
         .roost(['doctor', '--json'])

@@ -54,7 +54,7 @@ describe('over the wire', () => {
 
   beforeAll(async () => {
     roost = new RoostHome();
-    await roost.ok(['up']);
+    await roost.ok(['up', '--no-hub']);
     holder = await connect('holder');
     other = await connect('other');
     observer = await connect('observer', 'observer');

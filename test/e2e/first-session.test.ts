@@ -105,7 +105,7 @@ describe('a first session', () => {
     const { pid } = await roost.run('job', ['sleep', '600']);
     await roost.ok(['down']);
     expect(() => process.kill(pid ?? 0, 0)).not.toThrow();
-    await roost.ok(['up']);
+    await roost.ok(['up', '--no-hub']);
     expect((await roost.session('job')).pid).toBe(pid);
     await roost.ok(['down', '--sessions']);
     expect(() => process.kill(pid ?? 0, 0)).toThrow();

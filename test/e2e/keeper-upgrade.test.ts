@@ -17,7 +17,7 @@ it('a newer node adopts the keeper of an older one and lets it drain', async () 
   writeFileSync(join(next, 'package.json'), '{"type":"module"}');
   symlinkSync(new URL('../../node_modules', import.meta.url).pathname, join(next, 'node_modules'));
   appendFileSync(join(next, 'dist', 'keeper.js'), '\n// newer\n');
-  execFileSync(process.execPath, [join(next, 'dist', 'roost.js'), 'up'], {
+  execFileSync(process.execPath, [join(next, 'dist', 'roost.js'), 'up', '--no-hub'], {
     env: roost.environment,
     cwd: roost.work,
   });

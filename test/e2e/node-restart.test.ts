@@ -26,7 +26,7 @@ describe('a node restart', () => {
     await killed(await roost.nodePid());
     terminal.type('while down\r');
     await terminal.shows(/while down\s+while down/);
-    await roost.ok(['up']);
+    await roost.ok(['up', '--no-hub']);
     expect((await roost.session('a')).attachedClients).toBe(1);
     terminal.type('after\r');
     await terminal.shows(/after\s+after/);

@@ -32,7 +32,7 @@ async function killNodeAndStartAgain(): Promise<void> {
   const pid = await roost.nodePid();
   process.kill(pid, 'SIGKILL');
   await waitFor('the node to be gone', () => !isAlive(pid));
-  await roost.ok(['up']);
+  await roost.ok(['up', '--no-hub']);
 }
 
 describe('a real agent in a Roost terminal', () => {

@@ -40,7 +40,7 @@ async function open(): Promise<{ roost: RoostHome; connection: NodeConnection; w
   roost.environment.PATH = `${programs}:${roost.environment.PATH ?? ''}`;
   mkdirSync(join(roost.home, 'profiles', 'spawn'), { recursive: true, mode: 0o700 });
   writeFileSync(join(roost.home, 'profiles', 'spawn', 'review.json'), JSON.stringify(PROFILE));
-  await roost.ok(['up']);
+  await roost.ok(['up', '--no-hub']);
   const connection = await connectTo(roost);
   const { id } = await connection.request('workspace.register', { root: roost.work, workspaceId: 'primary' });
   return { roost, connection, workspaceId: id };

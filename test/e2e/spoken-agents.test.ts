@@ -181,7 +181,7 @@ async function killNode(): Promise<void> {
   process.kill(pid, 'SIGKILL');
   node?.close();
   node = null;
-  await roost.ok(['up']);
+  await roost.ok(['up', '--no-hub']);
 }
 
 describe('a real agent that is spoken with', () => {

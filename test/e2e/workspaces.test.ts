@@ -95,7 +95,7 @@ describe('roost workspace', () => {
 
   test('says which directory is in no workspace, and registers none by looking', async () => {
     await using home = new RoostHome();
-    await home.ok(['up']);
+    await home.ok(['up', '--no-hub']);
     expect(await home.roost(['workspace', 'inspect'])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('unknown-workspace') as string,
