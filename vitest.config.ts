@@ -26,7 +26,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           sequence: { groupOrder: 1 },
-          maxWorkers: 1,
+          maxWorkers: 2,
           include: ['test/{e2e,frozen}/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 60_000,

@@ -396,7 +396,7 @@ describe('what stands at the root of a workspace now', () => {
       client.call('worktree.remove', { ...through, targetRoot: path }),
     ];
     const expectAll = async (expected: object) => {
-      for (const work of asked()) expect(await refusal(work)).toMatchObject(expected);
+      for (const refused of await Promise.all(asked().map(refusal))) expect(refused).toMatchObject(expected);
     };
     rmSync(path, { recursive: true });
     await expectAll({ code: 'invalid-workspace-root', details: { root: path, workspaceId: 'one' } });
