@@ -115,7 +115,8 @@ function nodeCell(node: HubNode | null, palette: Palette): Cell {
 }
 
 function rowOf(session: Session | PlacedSession, now: number, palette: Palette): Cell[] {
-  const { usage = null, title = null } = { usage: null, title: null, ...session };
+  const usage = 'usage' in session ? session.usage : null;
+  const title = 'title' in session ? session.title : null;
   return [
     { text: session.id.slice(0, ID_DIGITS_SHOWN), paint: palette.faint },
     { text: session.name, paint: palette.strong },

@@ -34,11 +34,12 @@ export async function connectThroughHub(
     timeoutMs = OPEN_MS,
   }: { readonly node: string; readonly client: Hello['client']; readonly timeoutMs?: number },
 ): Promise<NodeConnection> {
-  const { base, isSecure, options } = requestOptions(target);
+  const { base, isSecure, options, headers } = requestOptions(target);
   const url = new URL(RELAY_PATH.replace('{node}', encodeURIComponent(node)), base);
   url.protocol = isSecure ? 'wss:' : 'ws:';
   const webSocket = new WebSocket(url, {
     ...(options as WebSocket.ClientOptions),
+    headers,
     perMessageDeflate: false,
     maxPayload: NODE_FRAME_BYTES_MAX,
     handshakeTimeout: timeoutMs,

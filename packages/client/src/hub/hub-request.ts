@@ -37,7 +37,7 @@ export async function hubRequest<Name extends HubOperationName>(
   options: RequestOptions = {},
 ): Promise<HubResult<Name>> {
   const { route, result } = HUB_OPERATIONS[name];
-  const value = await ask(target, route, params as Fields, options);
+  const value = await ask(target, route, params, options);
   // The declaration of `name` is where both the schema and the type come from.
   return read(name, result, value) as HubResult<Name>;
 }
@@ -95,8 +95,8 @@ export function placeParams(route: HttpRoute, params: Fields): Placed {
   }
   const query = new URLSearchParams();
   for (const [name, value] of rest)
-    query.append(name, typeof value === 'object' ? JSON.stringify(value) : String(value));
-  return { path: `${API_PREFIX}${path}${query.size === 0 ? '' : `?${query}`}`, body: null };
+    query.append(name, typeof value === 'string' ? value : JSON.stringify(value));
+  return { path: `${API_PREFIX}${path}${query.size === 0 ? '' : `?${query.toString()}`}`, body: null };
 }
 
 interface Sent {
@@ -110,9 +110,9 @@ function send(
   target: HubTarget,
   { method, path, body, timeoutMs }: Sent,
 ): Promise<{ readonly status: number; readonly text: string }> {
-  const { base, isSecure, options } = requestOptions(target);
+  const { base, isSecure, options, headers: own } = requestOptions(target);
   const headers = {
-    ...options.headers,
+    ...own,
     accept: 'application/json',
     ...(body === null
       ? {}
@@ -153,15 +153,14 @@ async function readAll(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
+const Problem = Failure.pick({ code: true, details: true });
+
 /** What the hub refused with (`application/problem+json`). */
 export function problem(value: unknown, status: number): FailureError {
-  const fields = typeof value === 'object' && value !== null ? value : {};
-  const { code, details } = { code: undefined, details: undefined, ...fields };
-  const parsed = Failure.safeParse(
-    { code, message: '', ...(details === undefined ? {} : { details }) },
-    ONE_SHOT,
-  ).data;
-  return parsed === undefined ? new FailureError('hub-unreachable', { status }) : FailureError.from(parsed);
+  const { code, details } = Problem.safeParse(value, ONE_SHOT).data ?? {};
+  return code === undefined
+    ? new FailureError('hub-unreachable', { status })
+    : new FailureError(code, details);
 }
 
 function parseJson(text: string): unknown {

@@ -18,7 +18,8 @@ export type HubTarget =
 export function requestOptions(target: HubTarget): {
   readonly base: URL;
   readonly isSecure: boolean;
-  readonly options: Pick<RequestOptions, 'agent' | 'createConnection' | 'headers'>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly options: Pick<RequestOptions, 'agent' | 'createConnection'>;
 } {
   if ('socketPath' in target) {
     const { socketPath } = target;
@@ -26,6 +27,7 @@ export function requestOptions(target: HubTarget): {
     return {
       base: new URL('http://localhost'),
       isSecure: false,
+      headers: {},
       options: { createConnection: () => createConnection(socketPath) },
     };
   }
@@ -33,9 +35,7 @@ export function requestOptions(target: HubTarget): {
   return {
     base,
     isSecure,
-    options: {
-      headers: { authorization: `Bearer ${target.token}` },
-      ...(target.fingerprint === null || !isSecure ? {} : { agent: pinnedAgent(target.fingerprint) }),
-    },
+    headers: { authorization: `Bearer ${target.token}` },
+    options: target.fingerprint === null || !isSecure ? {} : { agent: pinnedAgent(target.fingerprint) },
   };
 }
