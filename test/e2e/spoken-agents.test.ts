@@ -14,7 +14,6 @@ import {
 import type { NodeConnection } from '@roost/client';
 import { addressOf, type Session } from '@roost/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FULL_ATTACK } from '../support/counts.ts';
 import { connectTo } from '../support/node-client.ts';
 import { ProviderRun } from '../support/provider-matrix.ts';
 import { INSTALL_MS, putOnPath } from '../support/real-cli.ts';
@@ -59,9 +58,6 @@ const STORIES: readonly Story[] = [
     }),
   },
 ];
-
-/** Small enough to install anywhere. */
-const ALWAYS: readonly TerminalCliName[] = ['claude', 'codex'];
 
 /** What the script knows to be true, step by step, beside the starts of the agent. */
 const TRUTH = [
@@ -189,8 +185,6 @@ describe('a real agent that is spoken with', () => {
     '$provider: asked, refused, allowed by another client, interrupted, through a crash of the node, and run on',
     { timeout: INSTALL_MS },
     async ({ provider, tool }, context) => {
-      if (!ALWAYS.includes(provider) && !FULL_ATTACK)
-        context.skip('only with ROOST_ATTACK=full: it is large to install, and its story takes a minute');
       await putOnPath(provider, roost, context);
       const run = new ProviderRun(provider, 'pipe');
       execFileSync('git', ['init', '-q', roost.work]);

@@ -196,6 +196,7 @@ function reachesHubEvent(body: HubEventBody, reaches: Reaches): boolean {
     case 'workspace-removed':
     case 'session-removed':
     case 'record-removed':
+    case 'watchers-changed':
       return reaches(body.workspaceId);
     case 'session-changed':
       return reaches(body.session.workspaceId);

@@ -11,6 +11,7 @@ import {
   NodeName,
   type RecordId,
   type SessionId,
+  type Watcher,
   WorkspaceId,
   type HubEvent,
   type HubEventBody,
@@ -102,6 +103,10 @@ export class MemoryFleet implements RunningFleet {
 
   relay(nodeId: NodeId, webSocket: WebSocket, principal: Principal, audit: RelayAudit): void {
     this.relays.push({ nodeId, webSocket, principal, audit });
+  }
+
+  watchers(): readonly Watcher[] {
+    return [];
   }
 
   calledHome(nodeId: NodeId, channel: string | null, webSocket: WebSocket): void {

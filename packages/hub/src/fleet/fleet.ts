@@ -12,6 +12,7 @@ import type {
   OperationName,
   RecordId,
   SessionId,
+  Watcher,
   WorkspaceId,
 } from '@roost/protocol';
 import type { WebSocket } from 'ws';
@@ -63,6 +64,8 @@ export interface Fleet {
    * mutation before it is passed on, and gets told its outcome.
    */
   relay(nodeId: NodeId, webSocket: WebSocket, principal: Principal, audit: RelayAudit): void;
+  /** Who has the terminal of a session open by such a WebSocket. */
+  watchers(sessionId: SessionId): readonly Watcher[];
   /** Takes over a WebSocket of a node that calls home; `channel` answers `hub.connect`. */
   calledHome(nodeId: NodeId, channel: string | null, webSocket: WebSocket): void;
   /** @throws FailureError: invite-invalid when the node is enrolled with another key. Answers the name that it got. */

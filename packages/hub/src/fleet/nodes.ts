@@ -14,6 +14,7 @@ import {
   type NodeName,
   type RecordId,
   type SessionId,
+  type Watcher,
 } from '@roost/protocol';
 import { NodeName as NodeNameSchema } from '@roost/protocol';
 import type { WebSocket } from 'ws';
@@ -163,9 +164,20 @@ export class Nodes implements Fleet {
       },
       clientName: this.#client.name,
       version: this.#options.version,
+      now: this.#options.now,
+      watchersChanged: (sessionId) => this.#tellWatchers(nodeId, sessionId),
     });
     one.relays.add(relay);
     webSocket.once('close', () => one.relays.delete(relay));
+  }
+
+  watchers(sessionId: SessionId): readonly Watcher[] {
+    const relays = [...this.#nodes.values()].flatMap((one) => [...one.relays]);
+    return relays.flatMap(({ terminals, user }) =>
+      terminals.all
+        .filter((one) => one.sessionId === sessionId)
+        .map(({ mode, since }) => ({ user, mode, since: new Date(since).toISOString() })),
+    );
   }
 
   calledHome(nodeId: NodeId, channel: string | null, webSocket: WebSocket): void {
@@ -338,6 +350,16 @@ export class Nodes implements Fleet {
 
   #tell(nodeId: NodeId, body: HubEventBody): void {
     this.#ring.publish({ nodeId, sequence: null, at: new Date(this.#options.now()).toISOString(), body });
+  }
+
+  #tellWatchers(nodeId: NodeId, sessionId: SessionId): void {
+    const workspaceId = this.#nodes.get(nodeId)?.link.view.sessions.get(sessionId)?.workspaceId ?? null;
+    this.#tell(nodeId, {
+      kind: 'watchers-changed',
+      sessionId,
+      workspaceId,
+      watchers: [...this.watchers(sessionId)],
+    });
   }
 
   #tellState(one: Enrolled): void {

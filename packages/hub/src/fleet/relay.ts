@@ -14,8 +14,11 @@ import {
   type Failure,
   type NodeId,
   type OperationName,
+  type Params,
   type RelayOpened,
   type Role,
+  type SessionId,
+  type UserName,
 } from '@roost/protocol';
 import type { RawData, WebSocket } from 'ws';
 import { allow, type PlaceOf } from '../access/allow.ts';
@@ -24,6 +27,7 @@ import { workspacesOf, type Principal } from '../access/principal.ts';
 import { seesNodeEvent, visibleResult } from '../access/visible.ts';
 import type { RelayAudit } from './fleet.ts';
 import type { LineRequest } from './node-way.ts';
+import { OpenTerminals } from './open-terminals.ts';
 import { passOn } from './pass-on.ts';
 
 /** Milliseconds for the client's first frame. */
@@ -44,15 +48,20 @@ export interface RelayOptions {
   readonly connect: (request: LineRequest) => Promise<NodeLine>;
   readonly clientName: string;
   readonly version: string;
+  readonly now: () => number;
+  /** Somebody opened or left the terminal of a session. */
+  readonly watchersChanged: (sessionId: SessionId) => void;
 }
 
 interface Asked {
   readonly operation: OperationName;
+  readonly params: unknown;
   /** Tells the audit log; null for what changes nothing. */
   readonly answered: ((outcome: string) => void) | null;
 }
 
 export class Relay {
+  readonly terminals: OpenTerminals;
   readonly #options: RelayOptions;
   readonly #role: Role;
   /** The principal reaches a part of the node only: answers and events are read. */
@@ -71,10 +80,16 @@ export class Relay {
     const { webSocket, principal, nodeId } = options;
     this.#role = principal.role === 'observer' ? 'observer' : 'operator';
     this.#isPartial = workspacesOf(principal, nodeId) !== null;
+    this.terminals = new OpenTerminals(options.now, options.watchersChanged);
     this.#timer = setTimeout(() => this.#violate('nothing was asked for'), OPEN_MS);
     webSocket.on('message', (data: RawData, isBinary: boolean) => this.#fromClient(data as Buffer, isBinary));
     webSocket.on('error', () => webSocket.terminate());
     webSocket.once('close', () => this.end('the client left'));
+  }
+
+  /** null: the owner of the hub's directory. */
+  get user(): UserName | null {
+    return this.#options.principal.user;
   }
 
   end(reason: string): void {
@@ -83,6 +98,7 @@ export class Relay {
     clearTimeout(this.#timer);
     for (const { answered } of this.#asked.values()) answered?.('outcome-unknown');
     this.#asked.clear();
+    this.terminals.closeAll();
     this.#line?.webSocket.close();
     const { webSocket } = this.#options;
     if (webSocket.readyState === webSocket.OPEN) webSocket.close(GOING_AWAY, reason);
@@ -96,6 +112,7 @@ export class Relay {
       return;
     }
     if (isBinary) {
+      this.terminals.saw(data);
       passOn(this.#options.webSocket, line.webSocket, data, true);
       return;
     }
@@ -196,14 +213,15 @@ export class Relay {
       return false;
     }
     const isAudited = isNodeMutation(operation) || opensForTyping(operation, parsed.data);
-    if (!isAudited && !this.#isPartial) return true;
+    const isNoted = isAudited || operation === 'terminal.open' || operation === 'terminal.close';
+    if (!isNoted && !this.#isPartial) return true;
     if (this.#asked.has(id)) {
       this.#violate('that request id is in use');
       return false;
     }
     try {
       const answered = isAudited ? audit.asked({ operation, params: parsed.data }) : null;
-      this.#asked.set(id, { operation, answered });
+      this.#asked.set(id, { operation, params: parsed.data, answered });
       return true;
     } catch (error) {
       this.#answer(id, error instanceof FailureError ? error.failure : failure('storage-failed'));
@@ -216,6 +234,7 @@ export class Relay {
     const { webSocket } = this.#options;
     const from = this.#line?.webSocket;
     if (from === undefined) return;
+    if (isBinary) this.terminals.saw(data);
     if (isBinary || (this.#asked.size === 0 && !this.#isPartial)) {
       passOn(from, webSocket, data, isBinary);
       return;
@@ -231,8 +250,18 @@ export class Relay {
     const asked = id === null ? undefined : this.#asked.get(id);
     if (id === null || asked === undefined) return text;
     this.#asked.delete(id);
-    asked.answered?.(outcomeOf(parseJson(text)));
+    const frame = parseJson(text);
+    const outcome = outcomeOf(frame);
+    asked.answered?.(outcome);
+    if (outcome === 'done' && isObject(frame)) this.#noteTerminal(asked, frame.result);
     return text;
+  }
+
+  #noteTerminal({ operation, params }: Asked, result: unknown): void {
+    if (operation === 'terminal.close') this.terminals.closed((params as Params<'terminal.close'>).channel);
+    if (operation !== 'terminal.open') return;
+    const channel = isObject(result) ? result.channel : null;
+    if (typeof channel === 'number') this.terminals.opened(channel, params as Params<'terminal.open'>);
   }
 
   /** As the principal sees it; null: not at all. */
@@ -248,6 +277,7 @@ export class Relay {
         this.#asked.delete(frame.id);
         if (asked === undefined) return null;
         asked.answered?.('done');
+        this.#noteTerminal(asked, frame.result);
         return this.#visibleAnswer(frame.id, asked.operation, frame.result);
       }
       case 'failure':

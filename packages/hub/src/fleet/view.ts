@@ -106,6 +106,7 @@ export class View implements NodeView {
         this.putInteraction(body.interaction);
         return;
       case 'node-stopped':
+      case 'watchers-changed':
       case 'node-changed':
       case 'node-removed':
       case 'node-resynced':

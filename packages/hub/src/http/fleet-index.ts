@@ -77,6 +77,7 @@ export class FleetIndex {
       case 'workspace-changed':
       case 'workspace-removed':
       case 'interaction-changed':
+      case 'watchers-changed':
         return;
     }
   }

@@ -9,6 +9,7 @@ import {
   type PlacedRecord,
   type PlacedSession,
   type PlacedWorkspace,
+  type SessionId,
 } from '@roost/protocol';
 import { seesNode, workspacesOf, type Principal } from '../access/principal.ts';
 import type { Fleet } from '../fleet/fleet.ts';
@@ -23,10 +24,25 @@ const WorkspacePlace = z.tuple([z.string(), z.string()]);
 
 type ListHandlers = Pick<
   HubHandlers,
-  'sessions.list' | 'sessions.show' | 'records.list' | 'records.show' | 'workspaces.list' | 'attention.list'
+  | 'sessions.list'
+  | 'sessions.show'
+  | 'sessions.watchers'
+  | 'records.list'
+  | 'records.show'
+  | 'workspaces.list'
+  | 'attention.list'
 >;
 
 export function listHandlers(fleet: Fleet, index: FleetIndex): ListHandlers {
+  /** @throws FailureError: unknown-session, also where it is none of theirs. */
+  const shownSession = (sessionId: SessionId, view: Viewer): PlacedSession => {
+    const place = fleet.placeOf(sessionId);
+    const session = place === null ? undefined : fleet.view(place.nodeId).sessions.get(sessionId);
+    if (place === null || session === undefined || !view.sees(place.nodeId, session.workspaceId))
+      throw new FailureError('unknown-session', { sessionId });
+    return view.session({ nodeId: place.nodeId, session });
+  };
+
   return {
     'sessions.list': (
       { node, workspaceId, status, state, provider, search, limit, cursor },
@@ -47,13 +63,10 @@ export function listHandlers(fleet: Fleet, index: FleetIndex): ListHandlers {
       const { total, next } = page;
       return { sessions: page.rows.map((row) => view.session(row)), total, next };
     },
-    'sessions.show': ({ sessionId }, { principal }) => {
-      const place = fleet.placeOf(sessionId);
-      const view = new Viewer(fleet, principal);
-      const session = place === null ? undefined : fleet.view(place.nodeId).sessions.get(sessionId);
-      if (place === null || session === undefined || !view.sees(place.nodeId, session.workspaceId))
-        throw new FailureError('unknown-session', { sessionId });
-      return view.session({ nodeId: place.nodeId, session });
+    'sessions.show': ({ sessionId }, { principal }) => shownSession(sessionId, new Viewer(fleet, principal)),
+    'sessions.watchers': ({ sessionId }, { principal }) => {
+      shownSession(sessionId, new Viewer(fleet, principal));
+      return { watchers: [...fleet.watchers(sessionId)] };
     },
     'records.list': ({ node, workspaceId, state, search, limit, cursor }, { principal }) => {
       const view = new Viewer(fleet, principal, node);

@@ -11,7 +11,7 @@ import { NodeId, RecordId, SessionId, WorkspaceId } from '../ids.ts';
 import { HubRole, HubScope } from './access.ts';
 import type { HttpRoute } from './http-route.ts';
 import { HubId, InviteId, NodeName, NodeSelector, TokenId, UserName } from './ids.ts';
-import { HubNode, PlacedRecord, PlacedSession, PlacedWorkspace } from './views.ts';
+import { HubNode, PlacedRecord, PlacedSession, PlacedWorkspace, Watcher } from './views.ts';
 
 export interface HubOperation<
   Name extends string = string,
@@ -248,6 +248,15 @@ const declared = [
     route: { method: 'GET', path: '/sessions/{sessionId}' },
     params: () => z.strictObject({ sessionId: SessionId }),
     result: () => PlacedSession,
+    failures: ['unknown-session'],
+  }),
+  hubOperation({
+    name: 'sessions.watchers',
+    summary: 'Lists who has the terminal of a session open through this hub.',
+    role: 'observer',
+    route: { method: 'GET', path: '/sessions/{sessionId}/watchers' },
+    params: () => z.strictObject({ sessionId: SessionId }),
+    result: () => z.object({ watchers: z.array(Watcher) }),
     failures: ['unknown-session'],
   }),
   hubOperation({

@@ -9,7 +9,7 @@ import { InteractionSummary } from '../interaction.ts';
 import { SessionRecord } from '../session-record.ts';
 import { Session } from '../session.ts';
 import { Workspace, WorkspaceGit } from '../workspace.ts';
-import { NodeName } from './ids.ts';
+import { NodeName, UserName } from './ids.ts';
 
 /**
  * connecting: a line is being made for the first time since the hub began. online: it is there, and the view is live. stale: it is lost
@@ -112,6 +112,16 @@ export const HubRecord = lazySchema(() =>
 );
 export type HubRecord = z.infer<typeof HubRecord>;
 
+/** Somebody who has a terminal open through the hub. */
+export const Watcher = z.object({
+  /** null: the owner of the hub's directory. */
+  user: UserName.nullable(),
+  /** drive: may become the one whose keystrokes and size count. */
+  mode: z.enum(['drive', 'watch']),
+  since: z.iso.datetime(),
+});
+export type Watcher = z.infer<typeof Watcher>;
+
 /** Facts of a node as a hub tells them: each carries the state after it. */
 export const HubEventBody = lazySchema(() =>
   z.discriminatedUnion('kind', [
@@ -128,6 +138,13 @@ export const HubEventBody = lazySchema(() =>
     z.object({ kind: z.literal('record-changed'), record: HubRecord }),
     z.object({ kind: z.literal('record-removed'), recordId: RecordId, workspaceId: WorkspaceId.nullable() }),
     z.object({ kind: z.literal('interaction-changed'), interaction: InteractionSummary }),
+    /** Who has the terminal of a session open through the hub. */
+    z.object({
+      kind: z.literal('watchers-changed'),
+      sessionId: SessionId,
+      workspaceId: WorkspaceId.nullable(),
+      watchers: z.array(Watcher),
+    }),
     /** The link of the node, its name, or what is counted of it. */
     z.object({ kind: z.literal('node-changed'), node: HubNode }),
     /** It is enrolled no more. */
