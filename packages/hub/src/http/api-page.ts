@@ -80,7 +80,7 @@ function curlOf({ route, role }: Pick<DescribedRoute, 'route' | 'role'>, documen
   const query = new URLSearchParams();
   let path = API_PREFIX + route.path;
   for (const parameter of parameters) {
-    const name = String(at(parameter, 'name'));
+    const name = JSON.stringify(at(parameter, 'name')).slice(1, -1);
     const example = at(parameter, 'example') ?? at(parameter, 'content', 'application/json', 'example');
     const text = typeof example === 'string' ? example : JSON.stringify(example);
     if (at(parameter, 'in') === 'path') path = path.replace(`{${name}}`, text);

@@ -1,20 +1,11 @@
 // The API as an OpenAPI 3.1 document, from the operations tables: nothing of it is written by hand but what belongs to HTTP alone.
-import {
-  API_PREFIX,
-  CSRF_HEADER,
-  DEADLINE_HEADER,
-  FAILURE_SENTENCES,
-  HUB_EVENTS_PATH,
-  HubEvent,
-  INCARNATION_HEADER,
-  NodeSelector,
-  type FailureCode,
-} from '@roost/protocol';
+import { API_PREFIX, CSRF_HEADER, DEADLINE_HEADER, INCARNATION_HEADER, NodeSelector } from '@roost/protocol';
 import { describedRoutes, type DescribedRoute } from './described-routes.ts';
 import { exampleOf } from './example.ts';
-import { FAILURE_STATUS } from './failure-status.ts';
+import { failureCodes, problemResponses, responsesOf } from './openapi-failures.ts';
+import { plainPaths } from './openapi-plain-routes.ts';
 import { Schemas, type InputObject, type Json, type JsonObject } from './openapi-schemas.ts';
-import { Problem, PROBLEM_TYPE } from './problem.ts';
+import { Problem } from './problem.ts';
 import { formsOf, hasBody, pathNames } from './read-params.ts';
 
 export function openApiDocument(version: string): JsonObject {
@@ -25,7 +16,7 @@ export function openApiDocument(version: string): JsonObject {
     const path = (paths[API_PREFIX + described.route.path] ??= {});
     path[described.route.method.toLowerCase()] = operationObject(described, schemas);
   }
-  paths[HUB_EVENTS_PATH] = { get: eventsObject(schemas) };
+  Object.assign(paths, plainPaths(schemas));
   return {
     openapi: '3.1.0',
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
@@ -152,85 +143,6 @@ function bodyOf(
     additionalProperties: false,
   };
   return { content: { schema, example: exampleOf(schema, schemas.all()) }, required: needed.length > 0 };
-}
-
-function responsesOf(failures: readonly FailureCode[]): JsonObject {
-  const statuses = [...new Set(failures.map((code) => FAILURE_STATUS[code]))].sort(
-    (one, other) => one - other,
-  );
-  return Object.fromEntries(
-    statuses.map((status) => [String(status), { $ref: `#/components/responses/Problem${status}` }]),
-  );
-}
-
-function problemResponses(problem: Json): JsonObject {
-  const codes = Object.entries(FAILURE_STATUS) as [FailureCode, number][];
-  const statuses = [...new Set(codes.map(([, status]) => status))].sort((one, other) => one - other);
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const of = codes.filter(([, one]) => one === status).map(([code]) => code);
-      const [first = 'internal-error'] = of;
-      const example = {
-        type: `urn:roost:failure:${first}`,
-        title: FAILURE_SENTENCES[first],
-        status,
-        code: first,
-        requestId: '0123456789abcdef',
-      };
-      const description = `One of: ${of.map((code) => `\`${code}\``).join(', ')}.`;
-      return [`Problem${status}`, { description, content: { [PROBLEM_TYPE]: { schema: problem, example } } }];
-    }),
-  );
-}
-
-function eventsObject(schemas: Schemas): JsonObject {
-  return {
-    operationId: 'events.stream',
-    summary: 'Streams what happens on all nodes as server-sent events; goes on after a cursor.',
-    tags: ['events'],
-    description:
-      'Least role: observer. `id` is a cursor. The event `resync` says that lists are to be read anew, `alive` that nothing happened.',
-    parameters: [
-      {
-        name: 'after',
-        in: 'query',
-        schema: { type: 'string' },
-        description: 'Cursor of the last event that was seen.',
-      },
-      {
-        name: 'last-event-id',
-        in: 'header',
-        schema: { type: 'string' },
-        description: 'The same, as browsers send it.',
-      },
-    ],
-    responses: {
-      '200': {
-        description: 'Each `data` is one of these.',
-        content: {
-          'text/event-stream': {
-            schema: { type: 'string' },
-            'x-roost-data': schemas.of(HubEvent, 'output'),
-          },
-        },
-      },
-      ...responsesOf([
-        'invalid-request',
-        'unauthenticated',
-        'origin-refused',
-        'rate-limited',
-        'connections-exhausted',
-      ]),
-    },
-    security: [{ token: [] }, { browser: [] }],
-  };
-}
-
-function failureCodes(): JsonObject {
-  return {
-    type: 'string',
-    oneOf: Object.entries(FAILURE_SENTENCES).map(([code, description]) => ({ const: code, description })),
-  };
 }
 
 const tagOf = (operation: string) => operation.split('.', 1)[0] ?? '';
