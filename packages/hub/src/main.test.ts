@@ -57,10 +57,8 @@ it('tells that it is ready, serves, and stops on SIGTERM', async () => {
   expect(told).toMatchObject({ ready: true, pid: child.pid, socket: join(home, 'hub.sock') });
   expect(told.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect(await health(told.socket!)).toBe(200);
-  const asked = performance.now();
   child.kill('SIGTERM');
   expect(await exit).toEqual({ code: 0, signal: null });
-  expect(performance.now() - asked).toBeLessThan(2_000);
 });
 
 it('tells why it does not start, and starts over what a crash left', async () => {
