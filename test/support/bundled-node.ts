@@ -34,6 +34,7 @@ async function bundle(directory: string): Promise<void> {
       node: join(repository, 'packages/node/src/main.ts'),
       keeper: join(repository, 'packages/keeper/src/main.ts'),
       'node-at-fault': join(repository, 'packages/node/src/node-at-fault-for-test.ts'),
+      hub: join(repository, 'packages/hub/src/main.ts'),
       'hub-writer': join(repository, 'packages/hub/src/hub-writer-for-test.ts'),
     },
     outdir: directory,

@@ -1,8 +1,13 @@
 // docs/api.md: the routes for people.
-import { API_PREFIX } from '@roost/protocol';
-import { describedRoutes, openApiDocument, type DescribedRoute, type Json } from './openapi.ts';
+import { API_PREFIX, COMMON_FAILURES, HUB_COMMON_FAILURES, type FailureCode } from '@roost/protocol';
+import { describedRoutes, type DescribedRoute } from './described-routes.ts';
 import { FAILURE_STATUS } from './failure-status.ts';
-import { hasBody, pathNames } from './read-params.ts';
+import { openApiDocument } from './openapi.ts';
+import type { Json } from './openapi-schemas.ts';
+import { hasBody } from './read-params.ts';
+
+/** What every operation can answer: said once. */
+const COMMON: ReadonlySet<FailureCode> = new Set([...HUB_COMMON_FAILURES, ...COMMON_FAILURES]);
 
 export function apiPage(version: string): string {
   const document = openApiDocument(version);
@@ -18,6 +23,7 @@ export function apiPage(version: string): string {
     'programs is `docs/openapi.json`, and `/api/v1/openapi.json` of every hub.',
     '',
     ...BASICS,
+    `- Every operation can also answer: ${[...COMMON].map((code) => `\`${code}\``).join(', ')}.`,
     ...[...groups].flatMap(([name, routes]) => [
       '',
       `## ${name}`,
@@ -51,16 +57,7 @@ function section(
   { operation, summary, role, route, failures, isMutation }: DescribedRoute,
   document: Json,
 ): string[] {
-  const common = new Set([
-    'invalid-request',
-    'unauthenticated',
-    'forbidden',
-    'out-of-scope',
-    'origin-refused',
-    'rate-limited',
-    'internal-error',
-  ]);
-  const own = failures.filter((code) => !common.has(code)).map((code) => `\`${code}\``);
+  const own = failures.filter((code) => !COMMON.has(code)).map((code) => `\`${code}\``);
   const who = role === null ? 'Whoever reaches the hub.' : `Least role: ${role}.`;
   return [
     '',
@@ -78,26 +75,25 @@ function section(
 }
 
 function curlOf({ route, role }: Pick<DescribedRoute, 'route' | 'role'>, document: Json): string {
-  const path =
-    API_PREFIX +
-    pathNames(route.path).reduce((text, name) => text.replace(`{${name}}`, name.toUpperCase()), route.path);
+  const told = at(document, 'paths', API_PREFIX + route.path, route.method.toLowerCase());
+  const parameters = (at(told, 'parameters') ?? []) as readonly Json[];
+  const query = new URLSearchParams();
+  let path = API_PREFIX + route.path;
+  for (const parameter of parameters) {
+    const name = JSON.stringify(at(parameter, 'name')).slice(1, -1);
+    const example = at(parameter, 'example') ?? at(parameter, 'content', 'application/json', 'example');
+    const text = typeof example === 'string' ? example : JSON.stringify(example);
+    if (at(parameter, 'in') === 'path') path = path.replace(`{${name}}`, text);
+    else if (at(parameter, 'required') === true) query.set(name, text);
+  }
   const parts = ['curl'];
   if (route.method !== 'GET') parts.push(`-X ${route.method}`);
   if (role !== null) parts.push('-H "Authorization: Bearer $ROOST_TOKEN"');
-  const example = at(
-    document,
-    'paths',
-    API_PREFIX + route.path,
-    route.method.toLowerCase(),
-    'requestBody',
-    'content',
-    'application/json',
-    'example',
-  );
-  if (hasBody(route.method) && example !== undefined) {
+  if (hasBody(route.method)) {
+    const example = at(told, 'requestBody', 'content', 'application/json', 'example');
     parts.push("-H 'Content-Type: application/json'", `-d '${JSON.stringify(example)}'`);
   }
-  return [...parts, `"$ROOST_HUB${path}"`].join(' ');
+  return [...parts, `"$ROOST_HUB${path}${query.size === 0 ? '' : `?${query.toString()}`}"`].join(' ');
 }
 
 function at(value: Json | undefined, ...names: readonly string[]): Json | undefined {

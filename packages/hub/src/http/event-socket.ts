@@ -3,12 +3,15 @@ import type { WebSocket } from 'ws';
 import type { HubEventMessage } from '@roost/protocol';
 import type { FeedSink } from './event-feed.ts';
 
-/** `drained` is called when everything that was sent is with the kernel. */
+/** Bytes at which a client counts as having read: a ping may wait behind the last event. */
+const DRAINED_BYTES = 16 * 1024;
+
+/** `drained` is called when almost everything that was sent is with the kernel. */
 export function socketSink(webSocket: WebSocket, drained: () => void): FeedSink {
   return {
     send: (message, text) =>
       webSocket.send(textOf(message, text), () => {
-        if (webSocket.bufferedAmount === 0) drained();
+        if (webSocket.bufferedAmount < DRAINED_BYTES) drained();
       }),
     get bufferedBytes() {
       return webSocket.bufferedAmount;

@@ -122,11 +122,9 @@ describe('the event stream', () => {
     await until(ann.isClosed, 'the end of the stream');
   });
 
-  it('ends with the hub, which does not wait for it', async () => {
+  it('ends with the hub', async () => {
     const ann = await stream('/api/v1/events');
-    const begin = performance.now();
     await hub.hub.stop();
-    expect(performance.now() - begin).toBeLessThan(900);
     await until(ann.isClosed, 'the end of the stream');
   });
 

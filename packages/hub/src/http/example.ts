@@ -1,47 +1,75 @@
-// A value that a JSON schema describes, for documents: the shortest that says what belongs where.
-import type { Json, JsonObject } from './openapi.ts';
+// A value that a JSON schema describes, for documents: the shortest that fits.
+import type { Json, JsonObject } from './openapi-schemas.ts';
 
-export function exampleOf(schema: Json): Json {
+/** Values that say more than the shortest would, by the name of their schema. */
+const EXAMPLES: Readonly<Record<string, Json>> = {
+  AbsolutePath: '/home/ann/shop',
+  BranchName: 'fix-totals',
+  IdempotencyKey: 'launch-1',
+  InteractionId: '0123456789abcdef01234567',
+  LeaseId: 'wt-0123456789abcdef',
+  NodeName: 'laptop',
+  NodeSelector: 'laptop',
+  ProfileId: 'reviewer',
+  ProviderId: 'claude',
+  ProviderSession: { key: 'session-id', id: 'a1b2c3' },
+  RepositoryPath: 'src/main.ts',
+  Revision: '1',
+  SessionName: 'reviewer',
+  SessionSelector: 'reviewer',
+  TaskId: 'task-0123456789abcdef01234567',
+  UserName: 'ann',
+  WorkspaceId: 'shop',
+};
+/** Hexadecimal digits, as patterns tell how many. */
+const HEX = /^\^\[0-9a-f\]\{(?:\d+,)?(\d+)\}\$$/;
+
+/** `named`: the schemas that others refer to, by name. */
+export function exampleOf(schema: Json, named: Readonly<Record<string, Json>>): Json {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return null;
-  const {
-    type,
-    properties,
-    required = [],
-    default: byDefault,
-    const: constant,
-    enum: values,
-    anyOf,
-    oneOf,
-    pattern,
-    $ref,
-  } = schema as Readonly<Record<string, Json>>;
+  const facts = schema as Readonly<Record<string, Json>>;
+  const { type, default: byDefault, const: constant, enum: values, minimum, items, minItems } = facts;
+  if (typeof facts.$ref === 'string') return ofName(facts.$ref.split('/').at(-1) ?? '', named);
   if (constant !== undefined) return constant;
   if (byDefault !== undefined) return byDefault;
   if (Array.isArray(values)) return (values as readonly Json[])[0] ?? null;
-  const choices = anyOf ?? oneOf;
-  if (Array.isArray(choices)) return exampleOf((choices as readonly Json[])[0] ?? null);
-  if (typeof $ref === 'string')
-    return `<${
-      $ref
-        .split('/')
-        .at(-1)
-        ?.replace(/Input$/, '') ?? ''
-    }>`;
+  const choices = facts.anyOf ?? facts.oneOf ?? facts.allOf;
+  if (Array.isArray(choices)) return exampleOf((choices as readonly Json[])[0] ?? null, named);
   switch (type) {
     case 'object':
-      return Object.fromEntries(
-        Object.entries((properties ?? {}) as JsonObject)
-          .filter(([name]) => (required as readonly Json[]).includes(name))
-          .map(([name, property]) => [name, exampleOf(property)]),
-      );
+      return ofObject(facts, named);
     case 'array':
-      return [];
+      return typeof minItems === 'number' && minItems > 0 ? [exampleOf(items ?? null, named)] : [];
     case 'integer':
     case 'number':
-      return 1;
+      return typeof minimum === 'number' ? Math.max(minimum, 1) : 1;
     case 'boolean':
       return true;
     default:
-      return typeof pattern === 'string' && pattern.includes('[0-9a-f]{16}') ? '0123456789abcdef' : 'text';
+      return ofText(facts);
   }
+}
+
+function ofName(name: string, named: Readonly<Record<string, Json>>): Json {
+  return EXAMPLES[name.replace(/Input$/, '')] ?? exampleOf(named[name] ?? null, named);
+}
+
+/** With what is required, and nothing else. */
+function ofObject(
+  { properties = {}, required = [] }: Readonly<Record<string, Json>>,
+  named: Readonly<Record<string, Json>>,
+): Json {
+  const needed = required as readonly Json[];
+  return Object.fromEntries(
+    Object.entries(properties as JsonObject)
+      .filter(([name]) => needed.includes(name))
+      .map(([name, property]) => [name, exampleOf(property, named)]),
+  );
+}
+
+function ofText({ pattern, format, contentEncoding }: Readonly<Record<string, Json>>): string {
+  if (format === 'uri') return 'https://hub.example.org';
+  if (contentEncoding === 'base64') return 'bHMK';
+  const digits = typeof pattern === 'string' ? HEX.exec(pattern)?.[1] : undefined;
+  return digits === undefined ? 'text' : '0123456789abcdef'.repeat(8).slice(0, Number(digits));
 }

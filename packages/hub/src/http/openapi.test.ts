@@ -3,7 +3,9 @@ import { expect, it } from 'vitest';
 import { FAILURE_CODES, HUB_OPERATIONS, NODE_ROUTES, hubReach, type OperationName } from '@roost/protocol';
 import { apiPage } from './api-page.ts';
 import { FAILURE_STATUS } from './failure-status.ts';
-import { describedRoutes, openApiDocument, type Json } from './openapi.ts';
+import { describedRoutes } from './described-routes.ts';
+import { openApiDocument } from './openapi.ts';
+import type { Json } from './openapi-schemas.ts';
 import { pathNames } from './read-params.ts';
 
 const document = openApiDocument('1.2.3');
@@ -44,6 +46,34 @@ it('has every parameter of a path in it, required', () => {
     const inPath = parameters.filter((one) => one.in === 'path');
     expect(inPath.map(({ name }) => name)).toEqual(pathNames(route.path));
     expect(inPath.every(({ required }) => required === true)).toBe(true);
+  }
+});
+
+it('has examples that its own schemas take', () => {
+  for (const { operation, route, params } of describedRoutes()) {
+    const told = find(
+      `#/paths/${`/api/v1${route.path}`.replaceAll('/', '~1')}/${route.method.toLowerCase()}`,
+    ) as unknown as {
+      parameters: {
+        name: string;
+        in: string;
+        required?: boolean;
+        example?: Json;
+        content?: { 'application/json': { example: Json } };
+      }[];
+      requestBody?: { content: { 'application/json': { example: object } } };
+    };
+    const given = told.parameters
+      .filter((one) => one.in !== 'header' && one.required === true && one.name !== 'node')
+      .map((one) => [one.name, one.example ?? one.content?.['application/json'].example] as const);
+    const body = told.requestBody?.content['application/json'].example ?? {};
+    const isOfNode = route.path.includes('{node}') && operation.startsWith('nodes.');
+    const example = { ...(isOfNode ? { node: 'laptop' } : {}), ...Object.fromEntries(given), ...body };
+    expect({ operation, example, error: params.safeParse(example).error?.issues }).toEqual({
+      operation,
+      example,
+      error: undefined,
+    });
   }
 });
 

@@ -52,7 +52,15 @@ export function guardRequest(facts: RequestFacts, own: OwnPlaces): Failure | nul
   if (facts.isLocal) return one(facts, 'origin') === null ? null : failure('origin-refused');
   const host = hostName(one(facts, 'host'));
   if (host === null || !(LOOPBACK.test(host) || own.hosts.has(host))) return failure('origin-refused');
-  return originFits(facts, own) === 'foreign' ? failure('origin-refused') : null;
+  if (originFits(facts, own) === 'foreign') return failure('origin-refused');
+  // Pages may be linked to from everywhere; the API is asked by our own pages, and by what is no page. Another port of this machine is the
+  // same site to a browser, and gets the cookie with it.
+  const isOthers = ['cross-site', 'same-site'].includes(one(facts, 'sec-fetch-site') ?? '');
+  return isOthers && !isPage(facts.url) ? failure('origin-refused') : null;
+}
+
+function isPage(url: string): boolean {
+  return !/^\/(api|metrics|health|ready)\b/.test(url);
 }
 
 /** For what changes something, or opens a lasting connection, on the strength of a cookie or of nothing. null: it comes from our own page. */

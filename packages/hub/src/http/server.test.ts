@@ -87,6 +87,17 @@ describe('a page of another site', () => {
     expect((await hub.ask('GET', me, { isLocal: true, headers: { origin: hub.hub.url } })).status).toBe(403);
   });
 
+  it('cannot even make the browser read with the cookie, but may link to our pages', async () => {
+    hub.token('ann', 'operator');
+    const cookie = await hub.cookie('ann');
+    for (const site of ['cross-site', 'same-site']) {
+      expect((await hub.ask('GET', me, { headers: { cookie, 'sec-fetch-site': site } })).status).toBe(403);
+      expect((await hub.ask('GET', '/', { headers: { cookie, 'sec-fetch-site': site } })).status).toBe(404);
+    }
+    for (const site of ['same-origin', 'none'])
+      expect((await hub.ask('GET', me, { headers: { cookie, 'sec-fetch-site': site } })).status).toBe(200);
+  });
+
   it('cannot use the cookie: a change needs our header, and our page', async () => {
     hub.token('ann', 'admin');
     const cookie = await hub.cookie('ann');

@@ -223,8 +223,18 @@ export class HttpServer {
 
   /** Whether a principal that was good is not any more, or may something else. */
   #isOver(principal: Principal): boolean {
-    const now = this.#context.access.authenticator.renew(principal);
+    const now = this.#renew(principal);
     return now?.role !== principal.role || JSON.stringify(now.scope) !== JSON.stringify(principal.scope);
+  }
+
+  /** Whoever cannot be looked up is not let stay. */
+  #renew(principal: Principal): Principal | null {
+    try {
+      return this.#context.access.authenticator.renew(principal);
+    } catch (error) {
+      this.#context.log.error({ err: error }, 'a principal could not be looked up');
+      return null;
+    }
   }
 
   #every(milliseconds: number, work: () => void): void {
