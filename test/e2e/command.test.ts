@@ -316,7 +316,7 @@ describe('attached', { timeout: 60_000 }, () => {
 test('a node in the foreground says where it listens, keeps its place, and ends with the signal', async () => {
   const other = await mkdtemp(join(tmpdir(), 'roost-home-'));
   const start = () =>
-    spawn(process.execPath, [CLI, 'up', '--foreground', '--home', other], { env: environment() });
+    spawn(process.execPath, [CLI, 'up', '--foreground', '--no-hub', '--home', other], { env: environment() });
   const first = start();
   try {
     let out = '';

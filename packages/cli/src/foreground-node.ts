@@ -1,15 +1,17 @@
 /**
- * A node under a service manager or in a terminal: its output is ours, its end is ours, and a signal to us is a signal to
- * it. Sessions outlive it here as well.
+ * A node, and a hub beside it, under a service manager or in a terminal: their output is ours, the node's end is ours, and a signal to
+ * us is a signal to them. Sessions outlive them here as well.
  */
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { nodeEnvironment, nodeSocketPath, parseReadyLine } from '@roost/client';
+import { hubHomePath, nodeEnvironment, nodeSocketPath, parseReadyLine } from '@roost/client';
 import { describeFailure } from './failure-report.ts';
 
 export interface ForegroundOptions {
   readonly home: string;
   readonly script: string;
+  /** The hub's program; null for the node alone. */
+  readonly hubScript: string | null;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly json: boolean;
   readonly onReady: (text: string) => void;
@@ -19,7 +21,7 @@ const FORWARDED = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /** Answers the exit code of the command. */
 export function runForeground(options: ForegroundOptions): Promise<number> {
-  const { home, script, env, json, onReady } = options;
+  const { home, script, hubScript, env, json, onReady } = options;
   return new Promise((resolve, reject) => {
     // A process group of its own: a Ctrl-C comes once, from us.
     const child = spawn(process.execPath, [script, '--home', home, '--ready-fd', '3'], {
@@ -27,8 +29,11 @@ export function runForeground(options: ForegroundOptions): Promise<number> {
       env: nodeEnvironment(env),
       stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
     });
+    let hub: ChildProcess | null = null;
     const forward = (signal: NodeJS.Signals): void => {
-      child.kill(signal === 'SIGHUP' ? 'SIGTERM' : signal);
+      const told = signal === 'SIGHUP' ? 'SIGTERM' : signal;
+      child.kill(told);
+      hub?.kill(told);
     };
     for (const signal of FORWARDED) process.on(signal, forward);
     let line = '';
@@ -41,8 +46,20 @@ export function runForeground(options: ForegroundOptions): Promise<number> {
       pipe.resume();
       const outcome = parseReadyLine(line.slice(0, line.indexOf('\n')));
       const socket = nodeSocketPath(home);
-      if (outcome !== 'ready') refused = outcome;
-      else if (json) onReady(`${JSON.stringify({ home, socket, pid: child.pid })}\n`);
+      if (outcome !== 'ready') {
+        refused = outcome;
+        return;
+      }
+      if (hubScript !== null) {
+        // It says itself why it does not serve; the node goes on without it.
+        hub = spawn(process.execPath, [hubScript, '--home', hubHomePath(home), '--node-socket', socket], {
+          detached: true,
+          env: nodeEnvironment(env),
+          stdio: ['ignore', 'inherit', 'inherit'],
+        });
+        hub.on('error', () => undefined);
+      }
+      if (json) onReady(`${JSON.stringify({ home, socket, pid: child.pid })}\n`);
       else onReady(`listening at ${socket}\n`);
     });
     const finish = (): void => {
@@ -53,6 +70,7 @@ export function runForeground(options: ForegroundOptions): Promise<number> {
       reject(error);
     });
     child.once('exit', (code) => {
+      hub?.kill('SIGTERM');
       finish();
       // The node has said itself why: only the hint is missing.
       const [, hint] = refused === undefined ? [] : describeFailure(refused);

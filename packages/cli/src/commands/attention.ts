@@ -1,8 +1,9 @@
 /** `roost attention`: the sessions that wait for a person, those that cannot go on first, and the longest waiting first. */
 import type { Command } from 'commander';
 import type { EventCursor } from '@roost/client';
-import type { Session } from '@roost/protocol';
+import type { PlacedSession, Session } from '@roost/protocol';
 import type { CommandContext } from '../command-context.ts';
+import { severalNodes } from '../hub/several-nodes.ts';
 import { paletteFor } from '../paint.ts';
 import { describeAge } from '../quantities.ts';
 import { desktopNotification } from '../desktop-notification.ts';
@@ -34,6 +35,10 @@ export function define(command: Command, context: CommandContext): void {
     .option('--json', 'print one JSON document; with --watch one a line')
     .action(async (options: AttentionOptions) => {
       if (options.notify === true && options.watch !== true) throw new UsageError('--notify needs --watch');
+      if (options.watch !== true && (await severalNodes(context)) !== null) {
+        await listOfHub(context, options.json === true);
+        return;
+      }
       const connection = await context.node();
       // Before the list: what changes meanwhile is told afterwards.
       const { last } = await connection.request('events.read', { after: -1, limit: 1 });
@@ -50,7 +55,17 @@ export function define(command: Command, context: CommandContext): void {
     });
 }
 
-function list(context: CommandContext, waiting: readonly Session[]): void {
+/** Of all nodes. */
+async function listOfHub(context: CommandContext, json: boolean): Promise<void> {
+  const { hubRequest } = await import('@roost/client');
+  const { sessions } = await hubRequest(await context.requireHub(), 'attention.list', {});
+  if (json) context.printJson(sessions);
+  else list(context, sessions);
+}
+
+type Waiting = Session | PlacedSession;
+
+function list(context: CommandContext, waiting: readonly Waiting[]): void {
   if (waiting.length === 0) {
     context.note('nobody waits for you');
     return;
@@ -59,16 +74,25 @@ function list(context: CommandContext, waiting: readonly Session[]): void {
   const palette = paletteFor(stdout, env);
   const now = Date.now();
   const rows = waiting.map((session) => [
-    { text: session.name, paint: palette.strong },
+    { text: nameOf(session), paint: palette.strong },
     { text: session.provider },
     { text: describeStatus(session), paint: statusPaint(session, palette) },
     { text: describeAge(now - sinceOf(session)) },
     { text: session.workspaceId },
-    { text: session.activity?.detail ?? session.title ?? '', paint: palette.faint },
+    { text: session.activity?.detail ?? titleOf(session), paint: palette.faint },
   ]);
   const width = stdout.isTTY ? stdout.columns : Number.POSITIVE_INFINITY;
   const [header = '', ...lines] = layOutTable(COLUMNS, rows, width);
   context.print([palette.strong(header), ...lines].join('\n'));
+}
+
+/** `NODE/NAME` in a list of several nodes. */
+function nameOf(session: Waiting): string {
+  return 'nodeName' in session ? `${session.nodeName}/${session.name}` : session.name;
+}
+
+function titleOf(session: Waiting): string {
+  return 'title' in session ? (session.title ?? '') : '';
 }
 
 /** Those that wait now, then each that comes to wait, until it is interrupted. */
@@ -103,7 +127,7 @@ function needsPerson({ activity }: Session): boolean {
   return activity?.state === 'blocked' || activity?.state === 'done';
 }
 
-const sinceOf = ({ activity, createdAt }: Session) => Date.parse(activity?.since ?? createdAt);
+const sinceOf = ({ activity, createdAt }: Waiting) => Date.parse(activity?.since ?? createdAt);
 
 function byUrgency(one: Session, other: Session): number {
   const rank = ({ activity }: Session) => (activity?.state === 'blocked' ? 0 : 1);

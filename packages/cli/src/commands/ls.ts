@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { HubNode, PlacedSession, Session } from '@roost/protocol';
 import type { CommandContext } from '../command-context.ts';
+import { severalNodes } from '../hub/several-nodes.ts';
 import { paletteFor, type Palette } from '../paint.ts';
 import { describeAge, describeBytes } from '../quantities.ts';
 import { describeStatus, statusPaint } from '../session-status.ts';
@@ -76,7 +77,7 @@ interface Listed {
 
 async function listed(context: CommandContext, { all, json }: ListOptions): Promise<Listed> {
   const params = { includeEnded: all === true, withUsage: true };
-  const nodes = context.isNodeNamed ? null : await severalNodes(context);
+  const nodes = await severalNodes(context);
   if (nodes !== null) {
     const { allSessions } = await import('../hub/all-sessions.ts');
     const { rows, truncated } = await allSessions(await context.requireHub(), nodes, params);
@@ -90,22 +91,6 @@ async function listed(context: CommandContext, { all, json }: ListOptions): Prom
   }
   const { sessions, truncated } = await (await context.node()).request('session.list', params);
   return { rows: sessions.map((session) => ({ session, node: null })), truncated, isAcross: false };
-}
-
-/** Those of the hub, when there are others than this machine's; null otherwise. */
-async function severalNodes(context: CommandContext): Promise<readonly HubNode[] | null> {
-  const hub = await context.hub();
-  if (hub === null) return null;
-  const { hubRequest } = await import('@roost/client');
-  const isOwn = 'socketPath' in hub;
-  try {
-    const { nodes } = await hubRequest(hub, 'nodes.list', {});
-    return isOwn && nodes.every(({ way }) => way === 'dialled') ? null : nodes;
-  } catch (error) {
-    if (!isOwn) throw error;
-    // A hub that was ended hard: this machine alone is listed.
-    return null;
-  }
 }
 
 function nodeCell(node: HubNode | null, palette: Palette): Cell {

@@ -14,6 +14,7 @@ export function define(command: Command, context: CommandContext): void {
         context.exitCode = await runForeground({
           home: await context.home(),
           script: context.terminal.nodeScript,
+          hubScript: options.hub ? context.terminal.hubScript : null,
           env: context.terminal.env,
           onReady: (line) => context.terminal.stdout.write(line),
           json: options.json === true,
