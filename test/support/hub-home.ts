@@ -15,10 +15,7 @@ export class HubHome extends RoostHome {
   /** Brings node and hub. `config`: of the hub, beside its port. */
   async up(config: object = {}): Promise<void> {
     mkdirSync(join(this.home, 'hub'), { recursive: true, mode: 0o700 });
-    writeFileSync(
-      join(this.home, 'hub', 'config.json'),
-      JSON.stringify({ listen: { port: 0 }, ...config }),
-    );
+    writeFileSync(join(this.home, 'hub', 'config.json'), JSON.stringify({ listen: { port: 0 }, ...config }));
     await this.restart();
   }
 
