@@ -6,8 +6,8 @@ export class CuttableLine implements AsyncDisposable {
   readonly #sockets = new Set<Socket>();
   #target: number;
   #isCut = false;
-  /** Connections that were asked for, those that were refused among them. */
-  attempts = 0;
+  /** When connections were asked for, those that were refused among them; milliseconds since the epoch. */
+  readonly attempts: number[] = [];
 
   private constructor(server: Server, target: number) {
     this.#server = server;
@@ -36,7 +36,7 @@ export class CuttableLine implements AsyncDisposable {
   }
 
   #join(near: Socket): void {
-    this.attempts += 1;
+    this.attempts.push(Date.now());
     if (this.#isCut) {
       near.destroy();
       return;

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hubRequest, hubSocketPath, type HubTarget } from '@roost/client';
 import type { HubNode, HubParamsInput, HubResult, HubRole, HubScope, UserName } from '@roost/protocol';
-import { RoostHome } from './roost-home.ts';
+import { isAlive, RoostHome } from './roost-home.ts';
 import { waitFor } from './wait-for.ts';
 
 export type TokenTarget = Extract<HubTarget, { token: string }>;
@@ -16,11 +16,19 @@ export class HubHome extends RoostHome {
   async up(config: object = {}): Promise<void> {
     mkdirSync(join(this.home, 'hub'), { recursive: true, mode: 0o700 });
     writeFileSync(join(this.home, 'hub', 'config.json'), JSON.stringify({ listen: { port: 0 }, ...config }));
-    await this.restart();
+    this.url = (await this.json<{ hub: { url: string } }>(['up'])).hub.url;
   }
 
+  /** Starts the hub where it does not run. */
   async restart(): Promise<void> {
-    this.url = (await this.json<{ hub: { url: string } }>(['up'])).hub.url;
+    this.url = (await this.json<{ url: string }>(['hub', 'up'])).url;
+  }
+
+  /** Ends the hub alone, kindly or hard. */
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    const pid = await this.hubPid();
+    process.kill(pid, signal);
+    await waitFor('the hub to end', () => !isAlive(pid));
   }
 
   get port(): number {
