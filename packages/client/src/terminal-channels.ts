@@ -20,9 +20,11 @@ export class TerminalChannels {
       read: () => undefined,
       write: (bytes: Buffer, _, done) => {
         for (let at = 0; at < bytes.length; at += MESSAGE_BYTES_MAX) {
-          this.#send(channel, bytes.subarray(at, at + MESSAGE_BYTES_MAX));
+          const isLast = at + MESSAGE_BYTES_MAX >= bytes.length;
+          // On the wire, or on a line that is over: then the lane is told so, too.
+          this.#send(channel, bytes.subarray(at, at + MESSAGE_BYTES_MAX), isLast ? () => done() : undefined);
         }
-        done();
+        if (bytes.length === 0) done();
       },
       final: (done) => {
         this.#send(channel, Buffer.alloc(0));
@@ -58,11 +60,14 @@ export class TerminalChannels {
     this.#lanes.clear();
   }
 
-  #send(channel: number, bytes: Buffer): void {
-    if (this.#webSocket.readyState !== WebSocket.OPEN) return;
+  #send(channel: number, bytes: Buffer, sent?: () => void): void {
+    if (this.#webSocket.readyState !== WebSocket.OPEN) {
+      sent?.();
+      return;
+    }
     const message = Buffer.allocUnsafe(TERMINAL_CHANNEL_HEADER_BYTES + bytes.length);
     message.writeUInt32BE(channel, 0);
     bytes.copy(message, TERMINAL_CHANNEL_HEADER_BYTES);
-    this.#webSocket.send(message);
+    this.#webSocket.send(message, sent);
   }
 }

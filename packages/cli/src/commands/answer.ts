@@ -31,13 +31,14 @@ export function define(command: Command, context: CommandContext): void {
     .option('--json', 'print one JSON document')
     .action(async (which: string | undefined, options: AnswerOptions) => {
       const reply = readReply(options);
-      const connection = await context.node();
       if (reply === null) {
         const sessionId =
           which === undefined || /^[0-9a-f]{4,24}$/.test(which)
             ? undefined
             : (await context.resolveSession(which)).id;
-        const { interactions } = await connection.request('interaction.list', {
+        const { interactions } = await (
+          await context.node()
+        ).request('interaction.list', {
           includeSettled: options.all === true,
           ...(sessionId === undefined ? {} : { sessionId }),
         });
@@ -52,7 +53,9 @@ export function define(command: Command, context: CommandContext): void {
       }
       if (which === undefined) throw new UsageError('name what is answered; roost answer   lists it');
       const { id } = await find(context, which);
-      const settled = await connection.request('interaction.resolve', { interactionId: id, reply });
+      const settled = await (
+        await context.node()
+      ).request('interaction.resolve', { interactionId: id, reply });
       if (options.json === true) context.printJson(settled);
       else context.print(settled.outcome ?? settled.state);
     });
@@ -70,14 +73,16 @@ function readReply({ allow, refuse, option, text }: AnswerOptions): InteractionR
 
 /** By its id; or what a session asks, when that is one thing. */
 async function find(context: CommandContext, which: string): Promise<Interaction> {
-  const connection = await context.node();
-  const { interactions } = await connection.request('interaction.list', { includeSettled: true });
+  const interactions = await listAll(context);
   const matching = interactions.filter(startsWith(which));
   const [only] = matching;
   if (only !== undefined && matching.length === 1) return only;
   if (matching.length > 1) throw new UsageError(`more than one begins with ${which}`);
   const session = await context.resolveSession(which);
-  const asked = interactions.filter((one) => one.session.sessionId === session.id && one.state === 'pending');
+  // It may be at another node than the one that was asked first.
+  const asked = (await listAll(context)).filter(
+    (one) => one.session.sessionId === session.id && one.state === 'pending',
+  );
   const [first] = asked;
   if (first === undefined) throw new FailureError('unknown-interaction', { session: session.name });
   if (asked.length > 1)
@@ -85,6 +90,11 @@ async function find(context: CommandContext, which: string): Promise<Interaction
       `${session.name} asks ${asked.length} things: ${asked.map(({ id }) => id).join(' ')}`,
     );
   return first;
+}
+
+async function listAll(context: CommandContext): Promise<Interaction[]> {
+  const connection = await context.node();
+  return (await connection.request('interaction.list', { includeSettled: true })).interactions;
 }
 
 const startsWith = (which: string) => (interaction: Interaction) =>

@@ -8,9 +8,8 @@ export function define(command: Command, context: CommandContext): void {
   command
     .argument('<session...>', 'names, ids, or unique beginnings of ids')
     .action(async (selectors: string[]) => {
-      const connection = await context.node();
       await forEachSession(context, selectors, async (session) => {
-        await connection.request('session.remove', addressOf(session));
+        await (await context.node()).request('session.remove', addressOf(session));
         context.print(`removed ${session.name}`);
       });
     });

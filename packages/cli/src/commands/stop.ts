@@ -29,9 +29,9 @@ export function define(command: Command, context: CommandContext): void {
       const graceMs = options.grace === undefined ? STOP_GRACE_MS_DEFAULT : readSeconds(options.grace);
       if (graceMs > STOP_GRACE_MS_MAX)
         throw new UsageError(`grace is at most ${STOP_GRACE_MS_MAX / 1000} seconds`);
-      const connection = await context.node();
       const stopped: unknown[] = [];
       await forEachSession(context, selectors, async (session) => {
+        const connection = await context.node();
         const answer = await connection.request(
           'session.stop',
           { ...addressOf(session), force: options.force === true, graceMs },

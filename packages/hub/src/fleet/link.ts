@@ -3,15 +3,18 @@
 import type { EventCursor, NodeConnection } from '@roost/client';
 import {
   FailureError,
+  OPERATIONS,
   type HubEventBody,
   type HubNode,
+  type Incarnation,
+  type Interaction,
   type LinkReason,
   type NodeEvent,
   type NodeId,
   type UnknownEvent,
 } from '@roost/protocol';
 import { isRefusal, REAL_UPTIME_MS, reasonOf, reconnectDelay } from './reconnect.ts';
-import { redactEvent } from './redact.ts';
+import { redactEvent, redactVersion } from './redact.ts';
 import { View } from './view.ts';
 
 /** Milliseconds after which a lost link is no longer taken for a short loss. */
@@ -79,6 +82,16 @@ export class NodeLink {
   /** Milliseconds since the epoch; null: never. */
   get seenAt(): number | null {
     return this.#state === 'online' ? this.#options.now() : this.#seenAt;
+  }
+
+  /** The start of the node: that of the line, for what it tells of itself may still be on its way. */
+  get incarnation(): Incarnation | null {
+    return this.connection?.node.incarnation ?? this.#view.cursor?.incarnation ?? null;
+  }
+
+  get version(): string | null {
+    const { connection } = this;
+    return connection === null ? this.#view.version : redactVersion(connection.node.version);
   }
 
   get link(): Link {
@@ -178,8 +191,7 @@ export class NodeLink {
     const renew = async (): Promise<void> => {
       const snapshot = await connection.request('node.snapshot', {}, { timeoutMs: SYNC_MS });
       const view = View.of(snapshot, connection.node.version);
-      const { interactions } = await connection.request('interaction.list', {}, { timeoutMs: SYNC_MS });
-      for (const interaction of interactions) view.putInteraction(interaction);
+      view.putInteractions(await listInteractions(connection));
       this.#view = view;
     };
     const onResync = (): void => {
@@ -196,7 +208,8 @@ export class NodeLink {
       for (const event of waiting.splice(0)) this.#take(event);
     };
     const isKnown = this.#view.cursor !== null;
-    if (!isKnown) await renew();
+    if (isKnown) this.#view.putInteractions(await listInteractions(connection));
+    else await renew();
     const after: EventCursor = this.#view.cursor ?? { sequence: 0 };
     if (!isKnown) this.#options.onResync();
     isLive = true;
@@ -245,6 +258,14 @@ export class NodeLink {
     this.#reason = reason;
     if (isNews) this.#options.onState();
   }
+}
+
+async function listInteractions(connection: NodeConnection): Promise<Interaction[]> {
+  const { capability } = OPERATIONS['interaction.list'];
+  // A node of an earlier build has none.
+  if (capability !== null && !connection.capabilities.includes(capability)) return [];
+  const { interactions } = await connection.request('interaction.list', {}, { timeoutMs: SYNC_MS });
+  return interactions;
 }
 
 /** @throws FailureError: node-offline, stale-incarnation: nothing was asked. */

@@ -8,7 +8,6 @@ import {
   type HubEventBody,
   type HubId,
   type HubNode,
-  type Incarnation,
   type InteractionId,
   type NodeId,
   type NodeName,
@@ -22,6 +21,7 @@ import { nodeKey, type NodeKeys } from '../access/node-keys.ts';
 import type { Principal } from '../access/principal.ts';
 import type { EnrolledNode, NodeTable } from '../store/node-table.ts';
 import { EventRing } from './event-ring.ts';
+import { faultOf } from './fault.ts';
 import type { Fleet, FleetCursor, NodeRequest, NodeView, RelayAudit } from './fleet.ts';
 import { NodeLink, requireConnection } from './link.ts';
 import { CallingWay, DialledWay, type DialTarget, type NodeWay } from './node-way.ts';
@@ -192,7 +192,7 @@ export class Nodes implements Fleet {
     }
     one.way.accept(webSocket, this.#client).then(
       (connection) => one.link.adopt(connection),
-      (error: unknown) => this.#options.log('a call home was refused', { nodeId, err: error }),
+      (error: unknown) => this.#options.log('a call home was refused', { nodeId, ...faultOf(error) }),
     );
   }
 
@@ -276,7 +276,7 @@ export class Nodes implements Fleet {
         this.#tell(node.id, { kind: 'node-resynced' });
         this.#tellCountsSoon(one);
       },
-      log: (message, error) => log(message, { nodeId: node.id, err: error }),
+      log: (message, error) => log(message, { nodeId: node.id, ...faultOf(error) }),
     });
     const one: Enrolled = { node, way, link, isDirty: false, countsTimer: null, relays: new Set() };
     this.#nodes.set(node.id, one);
@@ -333,14 +333,14 @@ export class Nodes implements Fleet {
   }
 
   #show({ node, way, link }: Enrolled): HubNode {
-    const { view, seenAt } = link;
+    const { view, seenAt, incarnation, version } = link;
     return {
       id: node.id,
       name: node.name,
       way: way.kind,
       link: link.link,
-      incarnation: incarnationOf(view),
-      version: view.version,
+      incarnation,
+      version,
       sequence: view.cursor?.sequence ?? 0,
       seenAt: seenAt === null ? null : new Date(seenAt).toISOString(),
       sessions: view.counts,
@@ -394,12 +394,8 @@ export class Nodes implements Fleet {
         });
         one.isDirty = false;
       } catch (error) {
-        log('a view could not be kept', { nodeId: one.node.id, err: error });
+        log('a view could not be kept', { nodeId: one.node.id, ...faultOf(error) });
       }
     }
   }
-}
-
-function incarnationOf(view: View): Incarnation | null {
-  return view.cursor?.incarnation ?? null;
 }

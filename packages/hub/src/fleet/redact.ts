@@ -12,8 +12,15 @@ import {
 } from '@roost/protocol';
 import type { NodeView } from './fleet.ts';
 
+const VERSION_LENGTH_MAX = 64;
+
+/** Its schema takes any text for a signal. */
+const SIGNAL_NAME = /^SIG[A-Z0-9+-]{1,16}$/;
+
 export function redactSession(session: Session): HubSession {
-  return HubSession.parse(session);
+  const { exitSignal } = session;
+  const isName = exitSignal !== null && SIGNAL_NAME.test(exitSignal);
+  return HubSession.parse({ ...session, exitSignal: isName ? exitSignal : null });
 }
 
 export function redactRecord(record: SessionRecord): HubRecord {
@@ -24,11 +31,16 @@ export function redactWorkspace(workspace: Workspace): HubWorkspace {
   return HubWorkspace.parse({ ...workspace, git: workspace.git ?? null });
 }
 
+/** As the schema of a node bounds it. */
+export function redactVersion(version: string): string {
+  return version.slice(0, VERSION_LENGTH_MAX);
+}
+
 /** null: nothing that is told. `before`: what was known until then; it tells where that was which is gone. */
 export function redactEvent(body: EventBody, before: NodeView): HubEventBody | null {
   switch (body.kind) {
     case 'node-started':
-      return { kind: body.kind, version: body.version.slice(0, 64) };
+      return { kind: body.kind, version: redactVersion(body.version) };
     case 'node-stopped':
       return { kind: body.kind };
     case 'workspace-registered':

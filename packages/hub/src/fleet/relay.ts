@@ -99,8 +99,10 @@ export class Relay {
     for (const { answered } of this.#asked.values()) answered?.('outcome-unknown');
     this.#asked.clear();
     this.terminals.closeAll();
-    this.#line?.webSocket.close();
     const { webSocket } = this.#options;
+    // One that is held back would not hear that the other side closes, too, and stay for half a minute.
+    for (const side of [this.#line?.webSocket, webSocket]) side?.resume();
+    this.#line?.webSocket.close();
     if (webSocket.readyState === webSocket.OPEN) webSocket.close(GOING_AWAY, reason);
   }
 
@@ -326,7 +328,8 @@ export class Relay {
 
   #send(frame: NodeFrame): void {
     const { webSocket } = this.#options;
-    if (webSocket.readyState === webSocket.OPEN) webSocket.send(JSON.stringify(frame));
+    // Whoever asks without reading the answers is not read either.
+    passOn(webSocket, webSocket, JSON.stringify(frame), false);
   }
 }
 

@@ -15,7 +15,7 @@ import {
   type WorkspaceId,
 } from '@roost/protocol';
 import type { NodeView } from './fleet.ts';
-import { redactRecord, redactSession, redactWorkspace } from './redact.ts';
+import { redactRecord, redactSession, redactVersion, redactWorkspace } from './redact.ts';
 
 export interface ViewCursor {
   readonly sequence: number;
@@ -41,7 +41,7 @@ export class View implements NodeView {
   static of(snapshot: NodeSnapshot, version: string): View {
     const view = new View();
     view.cursor = { sequence: snapshot.sequence, incarnation: snapshot.incarnation };
-    view.version = version;
+    view.version = redactVersion(version);
     for (const workspace of snapshot.workspaces) view.#putWorkspace(redactWorkspace(workspace));
     for (const session of snapshot.sessions) view.#putSession(redactSession(session));
     for (const record of snapshot.records) view.#putRecord(redactRecord(record));
@@ -112,6 +112,12 @@ export class View implements NodeView {
       case 'node-resynced':
         return;
     }
+  }
+
+  /** What waits for an answer at this moment: that is not stored. */
+  putInteractions(pending: readonly Pick<InteractionSummary, 'id' | 'state' | 'session'>[]): void {
+    this.asked.clear();
+    for (const interaction of pending) this.putInteraction(interaction);
   }
 
   putInteraction({ id, state, session }: Pick<InteractionSummary, 'id' | 'state' | 'session'>): void {

@@ -10,6 +10,8 @@ const WINDOW_BYTES = 256 * 1024;
 const INPUT_BYTES_MAX = 8 * 1024 * 1024;
 /** Bytes of a lane in one message: a large screen comes in several. */
 const CHUNK_BYTES = 256 * 1024;
+/** Milliseconds after which lanes look again whether what others send is on the wire. */
+const LOOK_AGAIN_MS = 20;
 /** Milliseconds that a keeper may take to accept. */
 const CONNECT_MS = 5_000;
 
@@ -18,6 +20,9 @@ export class TerminalChannels {
   readonly #lanes = new Map<number, Socket>();
   #next = 1;
   #isHeldBack = false;
+  /** Messages that are not on the wire yet. */
+  #unsent = 0;
+  #lookAgain: NodeJS.Timeout | null = null;
   #isClosed = false;
 
   constructor(webSocket: WebSocket) {
@@ -82,6 +87,7 @@ export class TerminalChannels {
 
   closeAll(): void {
     this.#isClosed = true;
+    if (this.#lookAgain !== null) clearTimeout(this.#lookAgain);
     for (const channel of [...this.#lanes.keys()]) this.close(channel);
   }
 
@@ -99,14 +105,28 @@ export class TerminalChannels {
     const message = Buffer.allocUnsafe(TERMINAL_CHANNEL_HEADER_BYTES + bytes.length);
     message.writeUInt32BE(channel, 0);
     bytes.copy(message, TERMINAL_CHANNEL_HEADER_BYTES);
+    this.#unsent += 1;
     this.#webSocket.send(message, this.#onSent);
   }
 
   readonly #onSent = (): void => {
-    if (!this.#isHeldBack || this.#webSocket.bufferedAmount > WINDOW_BYTES) return;
-    this.#isHeldBack = false;
-    for (const lane of this.#lanes.values()) lane.resume();
+    this.#unsent -= 1;
+    this.#letGo();
   };
+
+  #letGo(): void {
+    if (!this.#isHeldBack || this.#isClosed) return;
+    if (this.#webSocket.bufferedAmount <= WINDOW_BYTES) {
+      this.#isHeldBack = false;
+      for (const lane of this.#lanes.values()) lane.resume();
+    } else if (this.#unsent === 0) {
+      // What fills it now is of others, whose sending is not told here.
+      this.#lookAgain ??= setTimeout(() => {
+        this.#lookAgain = null;
+        this.#letGo();
+      }, LOOK_AGAIN_MS).unref();
+    }
+  }
 
   /** Whether it was still known. */
   #forget(channel: number, lane: Socket): boolean {
