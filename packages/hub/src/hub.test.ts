@@ -1,11 +1,11 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { get } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FailureError, type FailureCode } from '@roost/protocol';
+import { selfSigned } from './certificate-for-test.ts';
 import { MemoryFleet } from './fleet/fleet-for-test.ts';
 import { TestHub } from './hub-for-test.ts';
 import { startHub, type Hub } from './hub.ts';
@@ -62,7 +62,11 @@ describe('a hub', () => {
   });
 
   it('does not listen where others come without TLS, nor to what it does not understand', async () => {
+    writeFileSync(join(home, 'cert.pem'), selfSigned().cert);
+    writeFileSync(join(home, 'key.pem'), selfSigned().key);
     for (const config of [
+      { tls: { cert: 'cert.pem', key: 'key.pem' } },
+      { tls: { cert: 'config.json', key: 'config.json' } },
       { listen: { host: '0.0.0.0', port: 0 } },
       { listen: { host: '192.0.2.1', port: 0 } },
       { listen: { host: 'localhost', port: 0 } },
@@ -86,30 +90,16 @@ describe('a hub', () => {
   });
 
   it('speaks TLS with a certificate, and says that it always will', async () => {
-    const paths = ['-keyout', join(home, 'key.pem'), '-out', join(home, 'cert.pem')];
-    const facts = [
-      '-days',
-      '1',
-      '-nodes',
-      '-subj',
-      '/CN=localhost',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-    ];
-    execFileSync('openssl', ['req', '-x509', ...facts, ...paths], { stdio: 'ignore' });
+    const { cert, key } = selfSigned();
+    writeFileSync(join(home, 'cert.pem'), cert);
+    writeFileSync(join(home, 'key.pem'), key);
     const hub = await start({ listen: { port: 0 }, tls: { cert: 'cert.pem', key: 'key.pem' } });
     expect(hub.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
     const headers = await new Promise<Record<string, unknown>>((resolve, reject) => {
-      get(
-        `${hub.url}/ready`,
-        { ca: readFileSync(join(home, 'cert.pem')), servername: 'localhost', agent: false },
-        (response) => {
-          response.resume();
-          resolve(response.headers);
-        },
-      ).on('error', reject);
+      get(`${hub.url}/ready`, { ca: cert, servername: 'localhost', agent: false }, (response) => {
+        response.resume();
+        resolve(response.headers);
+      }).on('error', reject);
     });
     expect(headers['strict-transport-security']).toBe('max-age=31536000');
   });

@@ -3,6 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
 import * as z from 'zod';
 import { FailureError } from '@roost/protocol';
 import { systemErrorCode } from '../store/system-error.ts';
@@ -75,7 +76,13 @@ export function readCertificate(home: string, { tls }: HubConfig): Certificate |
       throw unusable(path, 'it cannot be read', cause);
     }
   };
-  return { cert: read(tls.cert), key: read(tls.key) };
+  const certificate = { cert: read(tls.cert), key: read(tls.key) };
+  try {
+    createSecureContext(certificate);
+  } catch (cause) {
+    throw unusable(resolve(home, tls.cert), 'certificate and key are none, or not of each other', cause);
+  }
+  return certificate;
 }
 
 export function isLoopback(host: string): boolean {

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FailureError } from '@roost/protocol';
 
 /** Bytes: some of the longest, or many of the usual ones. */
-export const BODIES_BYTES_MAX = 160 * 1024 * 1024;
+const BODIES_BYTES_MAX = 160 * 1024 * 1024;
 
 export class BodyBudget {
   #taken = 0;

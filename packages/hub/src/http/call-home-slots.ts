@@ -3,7 +3,7 @@
 import { FailureError, HANDSHAKE_TIMEOUT_MS, type NodeId } from '@roost/protocol';
 
 /** Of all nodes: a whole fleet comes back at once when a hub starts. Of one: each of its clients is a line of its own. */
-export const CALLS_MAX = 1_024;
+const CALLS_MAX = 1_024;
 export const CALLS_OF_NODE_MAX = 64;
 /** Milliseconds for both frames of the proof. */
 const PROOF_MS = 2 * HANDSHAKE_TIMEOUT_MS;

@@ -133,7 +133,7 @@ export class FleetIndex {
 const rowId = (nodeId: NodeId, id: string) => `${id} ${nodeId}`;
 
 /** A live session that asks something, or whose turn ended and nobody has looked yet. */
-export function waitsForPerson({ endedAt, activity }: HubSession): boolean {
+function waitsForPerson({ endedAt, activity }: HubSession): boolean {
   return endedAt === null && (activity?.state === 'blocked' || activity?.state === 'done');
 }
 

@@ -12,7 +12,7 @@ export interface Caller {
   readonly setCookie: (value: string, maxAgeMs: number) => void;
 }
 
-export type HubHandler<Name extends HubOperationName> = (
+type HubHandler<Name extends HubOperationName> = (
   params: HubParams<Name>,
   caller: Caller,
 ) => HubResult<Name> | Promise<HubResult<Name>>;

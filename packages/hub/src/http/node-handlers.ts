@@ -53,7 +53,7 @@ export function nodeHandlers(context: HubContext): NodeHandlers {
 }
 
 /** By name. */
-export function visibleNodes(fleet: Fleet, principal: Principal): HubNode[] {
+function visibleNodes(fleet: Fleet, principal: Principal): HubNode[] {
   return fleet
     .nodes()
     .filter(({ id }) => seesNode(principal, id))

@@ -4,7 +4,7 @@ import { FailureError } from '@roost/protocol';
 import type { Principal } from '../access/principal.ts';
 
 /** Of everybody together, and of one credential: a person has some windows open, a program some nodes. */
-export const LINES_MAX = 4_096;
+const LINES_MAX = 4_096;
 export const LINES_OF_ONE_MAX = 256;
 
 export interface Line {

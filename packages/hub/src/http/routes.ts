@@ -55,7 +55,7 @@ const DEADLINE_MS_MAX = PROMPT_WAIT_MS_MAX + 60_000;
 const principals = new WeakMap<FastifyRequest, Principal>();
 
 /** Who asks; null: nobody who is known. */
-export function principalOf(request: FastifyRequest): Principal | null {
+function principalOf(request: FastifyRequest): Principal | null {
   return principals.get(request) ?? null;
 }
 
