@@ -106,6 +106,8 @@ async function open(
     ready: { kind: 'ready', connectionId: 1, sequence: 0, controller: null },
   } as unknown as NodeLine;
   const relay = new Relay({
+    now: () => 0,
+    watchersChanged: () => undefined,
     webSocket: clientSide.near,
     principal,
     nodeId: NODE_ID,
@@ -152,7 +154,11 @@ test('a line is opened as the client may use it, and frames pass as they are, bo
       offer: { protocol: OPEN.protocol, capabilities: OPEN.capabilities },
     },
   ]);
-  expect(client.frames[0]).toMatchObject({ kind: 'opened', role: 'observer', selection: { node: nodeFacts } });
+  expect(client.frames[0]).toMatchObject({
+    kind: 'opened',
+    role: 'observer',
+    selection: { node: nodeFacts },
+  });
   const sent = { ...request(1, 'session.list'), later: 'kept' };
   client.send(sent);
   await node.sees(sent);
@@ -174,7 +180,8 @@ test('what a role does not allow never reaches the node', async () => {
     ['hub.connect', { hubId: 'a'.repeat(16), channel: '0'.repeat(32) }],
     ['node.shutdown', {}],
   ];
-  for (const [index, [operation, params]] of denied.entries()) client.send(request(index + 1, operation, params));
+  for (const [index, [operation, params]] of denied.entries())
+    client.send(request(index + 1, operation, params));
   for (const [index, [operation]] of denied.entries()) {
     expect(OPERATIONS[operation].name).toBe(operation);
     await client.sees({
@@ -290,7 +297,10 @@ test('a node that cannot be reached is told with its reason', async () => {
     connect: () => Promise.reject(new FailureError('node-offline', { nodeId: NodeId.parse('b'.repeat(16)) })),
   });
   client.send(OPEN);
-  await client.sees({ kind: 'refused', failure: expect.objectContaining({ code: 'node-offline' }) as object });
+  await client.sees({
+    kind: 'refused',
+    failure: expect.objectContaining({ code: 'node-offline' }) as object,
+  });
   await expect.poll(() => client.closed).not.toBeNull();
 });
 

@@ -38,7 +38,7 @@ export interface Lanes {
   followOutput(key: string, source: OutputSource | null): void;
 }
 
-export interface Terminals {
+interface Terminals {
   /** A new channel to the socket of a keeper. @throws FailureError: backend-busy, keeper-unavailable. */
   open(path: string): Promise<number>;
   /** One that has ended is none of its concern. */
