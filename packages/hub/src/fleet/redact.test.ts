@@ -92,7 +92,7 @@ class Canaries {
   }
 
   #make(schema: z.ZodType, place: string, turn: number): unknown {
-    const { def } = (schema as z.core.$ZodTypes)._zod;
+    const { def } = (schema as unknown as z.core.$ZodTypes)._zod;
     const into = (inner: unknown, where = place): unknown => this.#make(inner as z.ZodType, where, turn);
     switch (def.type) {
       case 'lazy':
