@@ -49,7 +49,8 @@ const becomes = (wanted: string) =>
   waitFor(
     `the agent to be ${wanted}`,
     async () => {
-      const { activity } = await roost.session('agent');
+      // The run before it has its name, too.
+      const activity = (await roost.sessions()).at(-1)?.activity;
       return `${activity?.state} ${activity?.reason ?? ''}`.trim() === wanted;
     },
     { timeoutMs: 60_000, everyMs: 200, state: async () => (await roost.screen('agent')).split('\n') },
