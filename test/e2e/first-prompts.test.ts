@@ -34,6 +34,9 @@ const STORIES: readonly Story[] = [
 /** Small enough to install anywhere. */
 const ALWAYS: readonly TerminalCliName[] = ['claude', 'codex'];
 
+/** Milliseconds for a turn: in a fresh home, opencode 1.18.33 was seen to ask its model only after more than a minute. */
+const TURN_MS = 180_000;
+
 let roost: RoostHome;
 let server: MockModelServer;
 beforeEach(async () => {
@@ -53,7 +56,7 @@ const becomes = (wanted: string) =>
       const activity = (await roost.sessions()).at(-1)?.activity;
       return `${activity?.state} ${activity?.reason ?? ''}`.trim() === wanted;
     },
-    { timeoutMs: 60_000, everyMs: 200, state: async () => (await roost.screen('agent')).split('\n') },
+    { timeoutMs: TURN_MS, everyMs: 200, state: async () => (await roost.screen('agent')).split('\n') },
   );
 const told = (text: string) => server.requests.filter(({ prompt }) => prompt.includes(text));
 const isArgument = () => processes().some(({ words }) => words.join(' ').includes(MARK));
@@ -89,7 +92,7 @@ it.for(STORIES)(
     await roost.ok(['stop', 'agent']);
     await roost.ok(['resume', 'agent', '--detach', '--prompt', NEXT]);
     await waitFor('the next prompt', () => told(NEXT).length > 0, {
-      timeoutMs: 60_000,
+      timeoutMs: TURN_MS,
       state: async () => (await roost.screen('agent')).split('\n'),
     });
     await becomes('done');
