@@ -174,7 +174,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     activities,
     log,
   });
-  const prompts = new Prompts({ store, providers });
+  const prompts = new Prompts({ store, providers, log });
   const faults = options.faults ?? NO_FAULTS;
   const firstPrompts: FirstPrompts = new FirstPrompts({ store, keepers, prompts, faults, log });
   writeHookFiles(paths.hooks);

@@ -182,6 +182,20 @@ test.each([
 });
 
 test.each([
+  ['do', true],
+  ['-do', true],
+  ['@file has it', true],
+  ['!ls', false],
+  [' /exit', false],
+  ['#1 is open', false],
+])(
+  'a first prompt that composers may take for a command of their own is not typed: %j',
+  (prompt, expected) => {
+    expect(plan('codex', none, [], { prompt, mayType: true })?.typesPrompt).toBe(expected);
+  },
+);
+
+test.each([
   ['claude', none, ['--', '…']],
   ['claude', assign, ['--session-id', ID, '--', '…']],
   ['claude', resume, ['--resume', ID, '--', '…']],

@@ -13,6 +13,11 @@ export type SessionChoice =
   /** This one is run on. */
   | { readonly kind: 'resume'; readonly id: string };
 
+/**
+ * What a composer may take for a command of its own, and not for words to its model: `!` runs a shell (Codex 0.171.0). As an argument it
+ * is not typed.
+ */
+const COMMAND_START = /^\s*[!/#&?]/;
 /** Stands for the first prompt in what is shown of a command. */
 const PROMPT_SHOWN = '…';
 
@@ -41,7 +46,11 @@ export function planArguments(
   if (wanted.prompt !== null && prompt === null) return null;
   const { session } = wanted;
   const given = session.kind === 'resume' ? optionsOf(wanted.arguments, commandLine) : wanted.arguments;
-  const typesPrompt = wanted.prompt !== null && wanted.mayType && leavesComposer(given, commandLine);
+  const typesPrompt =
+    wanted.prompt !== null &&
+    wanted.mayType &&
+    !COMMAND_START.test(wanted.prompt) &&
+    leavesComposer(given, commandLine);
   const planned = (own: readonly string[], sessionId: string | null): ArgumentPlan => {
     const ending = (text: string | null) =>
       text === null || prompt === null || prompt === 'spoken' || typesPrompt

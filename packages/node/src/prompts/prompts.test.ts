@@ -81,6 +81,15 @@ describe('a prompt', () => {
     });
   });
 
+  it('is sent by another Enter where the first one only completes what it ends with', async () => {
+    await launch();
+    await becomes('ready');
+    expect(await prompt({ text: 'work on @file', until: 'answered' })).toMatchObject({
+      delivery: 'answered',
+    });
+    await shows('got [work on file ]');
+  });
+
   it('is refused while a dialog is up, and does not answer it', async () => {
     await launch('--ask-first');
     expect(await reasonOf(prompt({ text: 'work' }))).toBe('agent-not-ready starting');

@@ -14,11 +14,13 @@ import { parseActivity } from '../activity/stored-activity.ts';
 import { Deadline, OVER } from '../deadline.ts';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import { nextFrame } from '../keepers/next-frame.ts';
+import type { Log } from '../log.ts';
 import type { ProviderSource } from '../providers/providers.ts';
 import { isLive, type SessionRow } from '../sessions/session-table.ts';
 import type { Store } from '../store/store.ts';
 import { heardAfter, shownAfter, writtenPrompt, type PromptTurn } from './prompt-turn.ts';
 import { refusedByActivity, refusedByScreen } from './readiness.ts';
+import { sendAgain } from './send-again.ts';
 import { hasWaitingPrompt } from './waiting-prompts.ts';
 
 /** Milliseconds for a screen to come to show its composer: it is drawn in pieces, and after the agent has said so. */
@@ -31,6 +33,7 @@ const UNNOTICED_MS = 5_000;
 interface PromptsOptions {
   readonly store: Store;
   readonly providers: Pick<ProviderSource, 'find'>;
+  readonly log: Log;
 }
 
 type Asked = Pick<Params<'session.prompt'>, 'text' | 'until' | 'waitMs'>;
@@ -115,6 +118,7 @@ export class Prompts {
       await take?.();
       pending.turn = writtenPrompt(text);
       const { bytesWritten } = await paste(row, link, text, true);
+      this.#sendAgain({ row, provider, link }, pending);
       if (isProofWanted) await settled(pending, until, Deadline.in(waitMs), signal);
       else isLeft = pending.turn.delivery === 'written';
       return { delivery: isProofWanted ? pending.turn.delivery : 'written', bytesWritten };
@@ -134,6 +138,7 @@ export class Prompts {
 
   close(): void {
     this.#stopListening();
+    this.#pending.clear();
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
@@ -163,6 +168,15 @@ export class Prompts {
     const timer = setTimeout(drop, UNNOTICED_MS).unref();
     this.#timers.add(timer);
     pending.onNews = drop;
+  }
+
+  /** For as long as it is not known to have begun. */
+  #sendAgain({ row, provider, link }: Recipient, pending: Pending): void {
+    const isOver = () =>
+      this.#pending.get(row.id) !== pending || pending.hasEnded || pending.turn.delivery !== 'written';
+    sendAgain(row.id, { provider, link }, pending.turn.text, isOver).catch((error: unknown) =>
+      this.#options.log.debug({ sessionId: row.id, err: error }, 'a prompt could not be sent again'),
+    );
   }
 
   #drop(sessionId: SessionId, pending: Pending): void {
