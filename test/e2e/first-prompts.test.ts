@@ -14,7 +14,8 @@ import { waitFor } from '../support/wait-for.ts';
 const MARK = `mark-${process.pid}`;
 /** As an argument, an option of most. */
 const FIRST = `-p count ${'and on, line by line\n'.repeat(20)}to the ${MARK}`;
-const NEXT = `--version ${MARK} again`;
+/** Enter would complete the name of the file. */
+const NEXT = `--version ${MARK} again, of @README.md`;
 
 /** Dialogs before the composer, and the keys that answer them. */
 type Story = readonly [TerminalCliName, readonly (readonly [reason: string, key: readonly string[]])[]];
@@ -69,6 +70,7 @@ it.for(STORIES)(
       context.skip('only with ROOST_ATTACK=full: it is large to install');
     await putOnPath(provider, roost, context);
     execFileSync('git', ['init', '-q', roost.work]);
+    writeFileSync(join(roost.work, 'README.md'), 'one\n');
     const home = join(roost.root, 'agent-home');
     mkdirSync(home);
     Object.assign(roost.environment, await HOMES[provider]({ home, baseUrl: server.url }));

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { delimiter, join } from 'node:path';
 
 /**
- * A prompt tells what it does: `work`, `report` (no work is shown), and `nothing`; behind `@file`, Enter only completes it. `--ask-first`: it begins with a dialog, which Enter
+ * A prompt tells what it does: `work`, `report` (no work is shown), and `nothing`; behind `@file` and `file:`, Enter only completes it. `--ask-first`: it begins with a dialog, which Enter
  * answers; `--typed=TEXT`: somebody has begun to type that, which Ctrl-U takes back.
  */
 const AGENT = `
@@ -45,7 +45,7 @@ process.stdin.on('data', (bytes) => {
   const keys = String(bytes);
   if (keys === '\\r') {
     if (dialog) dialog = false;
-    else if (text.endsWith('@file')) text = text.slice(0, -5) + 'file ';
+    else if (/(@file|file:)$/.test(text)) text = text.replace(/@?file:?$/, 'file ');
     else {
       const prompt = text;
       text = '';

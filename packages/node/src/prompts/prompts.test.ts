@@ -84,10 +84,21 @@ describe('a prompt', () => {
   it('is sent by another Enter where the first one only completes what it ends with', async () => {
     await launch();
     await becomes('ready');
-    expect(await prompt({ text: 'work on @file', until: 'answered' })).toMatchObject({
+    expect(await prompt({ text: 'work on file:', until: 'answered' })).toMatchObject({
       delivery: 'answered',
     });
     await shows('got [work on file ]');
+  });
+
+  it('ends in a blank where Enter would do something else with its end', async () => {
+    await launch();
+    await becomes('ready');
+    expect(await prompt({ text: 'work on @file', until: 'answered' })).toMatchObject({
+      delivery: 'answered',
+    });
+    await shows('got [work on @file ]');
+    expect(await prompt({ text: 'work in C:\\', until: 'answered' })).toMatchObject({ delivery: 'answered' });
+    await shows('got [work in C:\\ ]');
   });
 
   it('is refused while a dialog is up, and does not answer it', async () => {

@@ -117,7 +117,7 @@ export class Prompts {
       await requireReady(row, provider, link);
       await take?.();
       pending.turn = writtenPrompt(text);
-      const { bytesWritten } = await paste(row, link, text, true);
+      const { bytesWritten } = await paste(row, link, closed(text), true);
       this.#sendAgain({ row, provider, link }, pending);
       if (isProofWanted) await settled(pending, until, Deadline.in(waitMs), signal);
       else isLeft = pending.turn.delivery === 'written';
@@ -227,6 +227,13 @@ async function settled(
   });
   await deadline.race(news);
   stop();
+}
+
+/** Behind these, Enter completes the name of a file, or breaks the line (Claude Code 2.1.197, Codex 0.171.0); a blank ends that. */
+const OPEN_END = /(?:^|\s)@\S*$|\\$/;
+
+function closed(text: string): string {
+  return OPEN_END.test(text) ? `${text} ` : text;
 }
 
 /** Every agent takes a bracketed paste: newlines stay in the text, and no byte of it presses a key. */

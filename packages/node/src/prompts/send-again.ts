@@ -1,6 +1,5 @@
-// An Enter that does not send what was pasted: it closes a list of completions (`... @file`), breaks a line behind a backslash, or comes so
-// late to a busy program that it counts as part of the paste (Claude Code 2.1.197, Codex 0.171.0). It is pressed again, while exactly that
-// text stands in the composer.
+// An Enter that does not send what was pasted: it takes a completion, breaks the line, or comes so near to the paste, in a busy program,
+// that it counts as part of it (seen with Claude Code 2.1.197). It is pressed again, while exactly that text stands in the composer.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionId } from '@roost/protocol';
 import { readComposer, readScreen, type ReadableProvider } from '@roost/providers';
