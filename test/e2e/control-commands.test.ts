@@ -20,13 +20,14 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-/** A Roost with a `claude` that says how it was called and then repeats what it reads, and with two profiles. */
-/** Draws the composer of Claude Code, and shows what it is given. */
+/** Draws the composer of Claude Code, and shows how it was called and what it is given. */
 const COMPOSING = `#!/bin/bash
 [ "$1" = --version ] && exec echo 2.9.9
+[ "$1" = --settings ] && shift 2
 stty -echo
+called="called with $*"
 rule=$(printf '─%.0s' {1..80})
-draw() { printf '\\033[2J\\033[H%s\\r\\n%s\\r\\n❯ \\r\\n%s\\r\\n  ? for shortcuts' "$1" "$rule" "$rule"; }
+draw() { printf '\\033[2J\\033[H%s\\r\\n%s\\r\\n%s\\r\\n❯ \\r\\n%s\\r\\n  ? for shortcuts' "$called" "$1" "$rule" "$rule"; }
 draw ready
 while read -r line; do draw "got $line"; done
 `;
@@ -34,16 +35,15 @@ while read -r line; do draw "got $line"; done
 const becomesReady = (home: RoostHome, name: string) =>
   waitFor('its composer', async () => (await home.session(name)).activity?.state === 'ready');
 
+/** A Roost with a `claude` that says how it was called and then repeats what it reads, and with two profiles. */
 function stubbedHome(): RoostHome {
   const home = new RoostHome();
-  const programs = join(home.root, 'programs');
-  mkdirSync(programs);
-  writeFileSync(
-    join(programs, 'claude'),
+  mkdirSync(join(home.root, 'programs'));
+  writeClaude(
+    home,
     '#!/bin/bash\n[ "$1" = --version ] && exec echo 2.9.9\n[ "$1" = --settings ] && shift 2\necho "called with $*"\nexec cat\n',
   );
-  chmodSync(join(programs, 'claude'), 0o755);
-  home.environment.PATH = `${programs}:${home.environment.PATH ?? ''}`;
+  home.environment.PATH = `${join(home.root, 'programs')}:${home.environment.PATH ?? ''}`;
   mkdirSync(join(home.home, 'profiles/spawn'), { recursive: true, mode: 0o700 });
   chmodSync(home.home, 0o700);
   writeProfile(home, 'fix', {
@@ -53,6 +53,10 @@ function stubbedHome(): RoostHome {
   });
   writeProfile(home, 'plain', { provider: 'shell', revision: 'r1' });
   return home;
+}
+
+function writeClaude(home: RoostHome, script: string): void {
+  writeFileSync(join(home.root, 'programs', 'claude'), script, { mode: 0o755 });
 }
 
 function writeProfile(home: RoostHome, id: string, content: unknown): void {
@@ -120,6 +124,7 @@ describe('run --profile', () => {
 
   test('takes what is set, leaves out what is cleared, and tells both in the receipt', async () => {
     await using home = stubbedHome();
+    writeClaude(home, COMPOSING);
     const set = ['--size', '100x30', '--set', 'prompt=mend it', '--clear', 'arguments'];
     const receipt = SpawnReceipt.parse(await home.json(['run', '-p', 'fix', ...set]));
     expect(receipt).toMatchObject({
@@ -128,7 +133,7 @@ describe('run --profile', () => {
       prompt: { present: true, byteLength: 7 },
       provenance: { size: 'override', prompt: 'override', arguments: 'cleared', provider: 'profile' },
     });
-    const screen = await home.screenShows(receipt.name, /called with .*mend it/);
+    const screen = await home.screenShows(receipt.name, /called with .*\ngot mend it/);
     expect(screen).not.toContain('--model');
     const behind = SpawnReceipt.parse(
       JSON.parse(await home.ok(['run', '-p', 'fix', '-n', 'two', '--json', '--', '--model', 'a b'])),
@@ -273,8 +278,9 @@ describe('records', () => {
     await using home = stubbedHome();
     await home.ok(['run', '-d', '-n', 'one', 'claude']);
     await home.ok(['stop', 'one', '--force']);
+    writeClaude(home, COMPOSING);
     const terminal = home.terminal(['resume', 'one', '--prompt', 'go on']);
-    await terminal.shows(/called with --resume \S+.*go on/);
+    await terminal.shows(/called with --resume \S+\s+got go on/);
   });
 });
 
@@ -356,7 +362,7 @@ describe('prompt and keys', () => {
     await home.ok(['run', '-d', '-n', 'bare', 'claude']);
     await home.screenShows('bare', /called with/);
     expect(await home.roost(['prompt', 'bare', 'x'])).toEqual(refusal('agent-not-ready'));
-    writeFileSync(join(home.root, 'programs', 'claude'), COMPOSING);
+    writeClaude(home, COMPOSING);
     await home.ok(['run', '-d', '-n', 'one', 'claude']);
     await becomesReady(home, 'one');
     const answer = await home.json<{ delivery: string; bytesWritten: number }>([

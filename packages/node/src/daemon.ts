@@ -30,6 +30,7 @@ import { nodeToken } from './home/token.ts';
 import { writeHookFiles } from './reports/hook-files.ts';
 import { Reports } from './reports/reports.ts';
 import { takeToldIdentity } from './records/told-identity.ts';
+import { FirstPrompts } from './prompts/first-prompts.ts';
 import { Prompts } from './prompts/prompts.ts';
 import type { KeeperEvents } from './keepers/keeper-link.ts';
 import { KeeperPool } from './keepers/keeper-pool.ts';
@@ -145,6 +146,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
       lifecycle.connected(link);
       screens.connected(link);
       activities.connected(link);
+      firstPrompts.connected(link);
       conversations.connected(link);
     },
     changed: (link, child) => {
@@ -174,7 +176,9 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     activities,
     log,
   });
-  const prompts = new Prompts({ store, providers });
+  const prompts = new Prompts({ store, providers, log });
+  const faults = options.faults ?? NO_FAULTS;
+  const firstPrompts: FirstPrompts = new FirstPrompts({ store, keepers, prompts, faults, log });
   writeHookFiles(paths.hooks);
   const reports = new Reports({
     store,
@@ -192,6 +196,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     screens.close();
     reports.close();
     conversations.close();
+    firstPrompts.close();
     prompts.close();
     activities.close();
     lifecycle.close();
@@ -246,7 +251,6 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
 
   const requestStop = () => void setImmediate(() => void stop());
   const reservations = new Reservations();
-  const faults = options.faults ?? NO_FAULTS;
   const worktrees = new GitWorktrees({ environment: options.environment });
   const repositories = new KeyedLocks();
   const claims = managedClaims(store, worktreeProfiles);
@@ -404,6 +408,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     await managed.close();
     screens.close();
     reports.close();
+    firstPrompts.close();
     prompts.close();
     activities.close();
     lifecycle.close();

@@ -90,20 +90,29 @@ export interface NodeProcess {
   readonly exit: Promise<{ code: number | null; signal: string | null }>;
 }
 
-export async function startNodeProcess(home: string): Promise<NodeProcess> {
-  return startScript('node.js', home, ['--ready-fd', '3']);
+export async function startNodeProcess(home: string, path = process.env.PATH): Promise<NodeProcess> {
+  return startScript('node.js', home, ['--ready-fd', '3'], path);
 }
 
 /** A node that kills itself (SIGKILL) as soon as it comes to that moment (see `fault-points.ts`). */
-export async function startNodeThatEndsAt(home: string, point: string): Promise<NodeProcess> {
-  return startScript('node-at-fault.js', home, ['--at', point]);
+export async function startNodeThatEndsAt(
+  home: string,
+  point: string,
+  path = process.env.PATH,
+): Promise<NodeProcess> {
+  return startScript('node-at-fault.js', home, ['--at', point], path);
 }
 
-async function startScript(name: string, home: string, args: readonly string[]): Promise<NodeProcess> {
+async function startScript(
+  name: string,
+  home: string,
+  args: readonly string[],
+  path = process.env.PATH,
+): Promise<NodeProcess> {
   const script = join(bundles, name);
   const child = spawn(process.execPath, [script, '--home', home, ...args], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
-    env: { PATH: process.env.PATH, HOME: home, ROOST_PROCESS: 'node', ROOST_LOG: 'debug' },
+    env: { PATH: path, HOME: home, ROOST_PROCESS: 'node', ROOST_LOG: 'debug' },
   });
   const exit = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));

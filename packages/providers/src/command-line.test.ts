@@ -11,13 +11,18 @@ function plan(
   id: string,
   session: SessionChoice,
   given: string[],
-  { prompt = null, transport = 'pty' }: { prompt?: string | null; transport?: 'pty' | 'pipe' } = {},
+  {
+    prompt = null,
+    transport = 'pty',
+    mayType = false,
+  }: { prompt?: string | null; transport?: 'pty' | 'pipe'; mayType?: boolean } = {},
 ) {
   const provider = findProvider(id)!;
   return planArguments(provider.transports[transport], provider.commandLine, {
     arguments: given,
     session,
     prompt,
+    mayType,
   });
 }
 
@@ -44,7 +49,7 @@ describe('a new session', () => {
     ['gets none where the provider makes its own', 'codex', ['-m', 'x'], ['-m', 'x'], null],
     ['gets none where there are no sessions', 'shell', ['-c', 'date'], ['-c', 'date'], null],
   ])('%s (%s %j)', (_, id, given, expected, sessionId) => {
-    expect(plan(id, assign, given)).toEqual({ arguments: expected, shown: expected, sessionId });
+    expect(plan(id, assign, given)).toMatchObject({ arguments: expected, shown: expected, sessionId });
   });
 
   test('takes its first prompt behind everything, where no option can take it for a value', () => {
@@ -87,7 +92,7 @@ describe('a resumed session', () => {
     ['opencode', ['--prompt', 'fix', '-m', 'p/m', '/dir'], ['--session', ID, '-m', 'p/m']],
     ['codex', ['-i', 'a.png', 'b.png', '-s', 'read-only'], ['-s', 'read-only', 'resume', ID]],
   ])('of %s %j gets its options again and never a prompt', (id, given, expected) => {
-    expect(plan(id, resume, given)).toEqual({ arguments: expected, shown: expected, sessionId: ID });
+    expect(plan(id, resume, given)).toMatchObject({ arguments: expected, shown: expected, sessionId: ID });
   });
 
   test('takes a new prompt', () => {
@@ -112,6 +117,7 @@ describe('a resumed session', () => {
         transport,
         session: resume,
         prompt: null,
+        isKnownVersion: true,
       });
       expect(outcome).toMatchObject({ failure: { code: 'session-record-not-resumable' } });
     }
@@ -142,12 +148,52 @@ test.each([
     transport: 'pipe',
     session,
     prompt: 'a secret',
+    isKnownVersion: true,
   });
   const { plan: planned } = outcome as { plan: LaunchPlan };
   expect(planned.argv.slice(1, 1 + front.length)).toEqual(front);
   expect(planned.conversation).toEqual(conversation);
   expect(JSON.stringify(planned)).not.toContain('a secret');
 });
+
+test.each([
+  ['claude', assign, ['--model', 'x'], true],
+  ['claude', assign, ['--allowedTools', 'Edit', 'Read', '--debug'], true],
+  ['claude', assign, ['--model', 'x', 'print this'], false],
+  ['claude', assign, ['--model', 'x', '--', 'print this'], false],
+  ['claude', assign, ['mcp', 'list'], false],
+  ['claude', assign, ['--print'], false],
+  ['claude', assign, ['--prefill=half'], false],
+  ['claude', assign, ['--an-option-of-tomorrow', 'x'], false],
+  ['claude', resume, ['--model', 'x', 'said before'], true],
+  ['claude', resume, ['-p'], false],
+  ['codex', none, ['-m', 'x', '-p', 'work'], true],
+  ['codex', none, ['exec'], false],
+  ['codex', resume, [], true],
+  ['gemini', none, ['-p', 'x'], false],
+  ['qwen', none, ['--input-format', 'stream-json'], false],
+  ['opencode', none, ['run'], false],
+])('the first prompt of %s with the session %j and %j is typed: %s', (id, session, given, expected) => {
+  const typed = plan(id, session, given, { prompt: 'do', mayType: true });
+  expect(typed?.typesPrompt).toBe(expected);
+  expect(typed?.arguments.at(-1)?.endsWith('do') ?? false).toBe(!expected);
+  expect(typed?.shown.at(-1)?.endsWith('…') ?? false).toBe(!expected);
+  expect(plan(id, session, given, { mayType: true })?.typesPrompt).toBe(false);
+});
+
+test.each([
+  ['do', true],
+  ['-do', true],
+  ['@file has it', true],
+  ['!ls', false],
+  [' /exit', false],
+  ['#1 is open', false],
+])(
+  'a first prompt that composers may take for a command of their own is not typed: %j',
+  (prompt, expected) => {
+    expect(plan('codex', none, [], { prompt, mayType: true })?.typesPrompt).toBe(expected);
+  },
+);
 
 test.each([
   ['claude', none, ['--', '…']],

@@ -13,6 +13,11 @@ export type SessionChoice =
   /** This one is run on. */
   | { readonly kind: 'resume'; readonly id: string };
 
+/**
+ * What a composer may take for a command of its own, and not for words to its model: `!` runs a shell (Codex 0.171.0). As an argument it
+ * is not typed.
+ */
+const COMMAND_START = /^\s*[!/#&?]/;
 /** Stands for the first prompt in what is shown of a command. */
 const PROMPT_SHOWN = '…';
 
@@ -22,6 +27,8 @@ export interface ArgumentPlan {
   readonly shown: readonly string[];
   /** Id of the provider's session, when the launch decides it. */
   readonly sessionId: string | null;
+  /** The first prompt is in none of them: it is to be typed. */
+  readonly typesPrompt: boolean;
 }
 
 /** @returns null when the provider cannot resume, or takes no prompt, with this transport. */
@@ -32,35 +39,42 @@ export function planArguments(
     readonly arguments: readonly string[];
     readonly session: SessionChoice;
     readonly prompt: string | null;
+    /** Its composer can be waited for, where the arguments leave it one. */
+    readonly mayType: boolean;
   },
 ): ArgumentPlan | null {
   if (wanted.prompt !== null && prompt === null) return null;
   const { session } = wanted;
+  const given = session.kind === 'resume' ? optionsOf(wanted.arguments, commandLine) : wanted.arguments;
+  const typesPrompt =
+    wanted.prompt !== null &&
+    wanted.mayType &&
+    !COMMAND_START.test(wanted.prompt) &&
+    leavesComposer(given, commandLine);
   const planned = (own: readonly string[], sessionId: string | null): ArgumentPlan => {
     const ending = (text: string | null) =>
-      text === null || prompt === null || prompt === 'spoken' ? [] : filled(prompt, '{prompt}', text);
+      text === null || prompt === null || prompt === 'spoken' || typesPrompt
+        ? []
+        : filled(prompt, '{prompt}', text);
     return {
       arguments: [...own, ...ending(wanted.prompt)],
       shown: [...own, ...ending(wanted.prompt === null ? null : PROMPT_SHOWN)],
       sessionId,
+      typesPrompt,
     };
   };
   switch (session.kind) {
     case 'none':
-      return planned(wanted.arguments, null);
+      return planned(given, null);
     case 'assign': {
-      if (identity?.kind !== 'assigned' || choosesSession(wanted.arguments, commandLine)) {
-        return planned(wanted.arguments, null);
-      }
+      if (identity?.kind !== 'assigned' || choosesSession(given, commandLine)) return planned(given, null);
       const own = filled(identity.arguments, '{id}', session.id);
-      return planned([...own, ...wanted.arguments], session.id);
+      return planned([...own, ...given], session.id);
     }
     case 'resume': {
       if (resume === null) return null;
       const own = filled(resume.arguments, '{id}', session.id);
-      const kept = optionsOf(wanted.arguments, commandLine);
-      const all = resume.at === 'front' ? [...own, ...kept] : [...kept, ...own];
-      return planned(all, session.id);
+      return planned(resume.at === 'front' ? [...own, ...given] : [...given, ...own], session.id);
     }
   }
 }
@@ -71,19 +85,37 @@ function optionsOf(
   { values, choosesSession: chosen }: ProviderCommandLine,
 ): string[] {
   const kept: string[] = [];
-  for (let at = 0; at < given.length;) {
-    const word = given[at] ?? '';
-    if (word === '--') break;
-    if (!isOption(word)) {
-      at += 1;
-      continue;
-    }
-    const name = optionName(word);
-    const end = at + 1 + (word === name ? countValues(given.slice(at + 1), values[name]) : 0);
-    if (!chosen.includes(name)) kept.push(...given.slice(at, end));
-    at = end;
+  for (const { name, words } of piecesOf(given, values)) {
+    if (words[0] === '--') break;
+    if (name !== null && !chosen.includes(name)) kept.push(...words);
   }
   return kept;
+}
+
+/** As far as can be told: a word that is no option may be a command of its own, or a prompt. */
+function leavesComposer(
+  given: readonly string[],
+  { values, withoutComposer = [] }: ProviderCommandLine,
+): boolean {
+  for (const { name } of piecesOf(given, values))
+    if (name === null || withoutComposer.includes(name)) return false;
+  return true;
+}
+
+/** An option with its values, or one word that is none. */
+interface Piece {
+  readonly name: string | null;
+  readonly words: readonly string[];
+}
+
+function* piecesOf(given: readonly string[], values: ProviderCommandLine['values']): Generator<Piece> {
+  for (let at = 0; at < given.length;) {
+    const word = given[at] ?? '';
+    const name = isOption(word) ? optionName(word) : null;
+    const end = at + 1 + (word === name ? countValues(given.slice(at + 1), values[name]) : 0);
+    yield { name, words: given.slice(at, end) };
+    at = end;
+  }
 }
 
 function choosesSession(given: readonly string[], { choosesSession: chosen }: ProviderCommandLine): boolean {

@@ -69,6 +69,7 @@ export { planHooks } from './hook-plan.ts';
 export { readComposer, type ComposerRule } from './composer-rule.ts';
 export { readScreen } from './read-screen.ts';
 export type { ScreenRule, ScreenVerdict } from './screen-rule.ts';
+export { isReadable, type ReadableProvider } from './readable-provider.ts';
 export { runtimeCapabilities } from './runtime-capabilities.ts';
 export { expandHome, searchPaths } from './search-path.ts';
 export { optionValues, planOptions, type OptionOutcome } from './session-options.ts';

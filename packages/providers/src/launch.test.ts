@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { findProvider, planCommand, planLaunch, PROVIDERS } from './index.ts';
-import type { LaunchOutcome } from './launch.ts';
+import type { LaunchOutcome, ProviderLaunch } from './launch.ts';
 
 const installed =
   (...names: string[]) =>
   (name: string) =>
     names.includes(name) ? (name.startsWith('/') ? name : `/usr/bin/${name}`) : null;
 const provider = (id: string) => findProvider(id)!;
-const plain = { transport: 'pty', session: { kind: 'none' }, prompt: null } as const;
+const plain = { transport: 'pty', session: { kind: 'none' }, prompt: null, isKnownVersion: true } as const;
 function planned(outcome: LaunchOutcome) {
   if ('failure' in outcome) throw new Error(outcome.failure.code);
   return outcome.plan;
@@ -68,6 +68,7 @@ test('an agent gets its own keys, not those of others, nor signs of nesting', ()
     providerSessionId: null,
     conversation: null,
     reports: false,
+    typesPrompt: false,
   });
 });
 
@@ -81,18 +82,34 @@ test('codex keeps its work in its own tree, told so once', () => {
   expect(argv(['-m', 'x', '--no-daemon'])).toEqual(['codex', '-m', 'x', '--no-daemon']);
 });
 
-test('a first prompt reaches the agent whole, and nothing that is shown of the launch', () => {
-  const { argv, shown } = planned(
-    planLaunch(provider('codex'), {
+const prompted = (id: string, more: Partial<ProviderLaunch> = {}) =>
+  planned(
+    planLaunch(provider(id), {
       ...plain,
       arguments: ['-m', 'x'],
       prompt: '--no-daemon',
       environment,
-      which: installed('codex'),
+      which: installed(id),
+      ...more,
     }),
   );
+
+test('a first prompt is left to be typed where the composer of the agent is known', () => {
+  for (const id of ['claude', 'codex', 'gemini', 'opencode', 'qwen']) {
+    const { argv, shown, typesPrompt } = prompted(id, { arguments: [], prompt: 'a secret' });
+    expect([id, typesPrompt]).toEqual([id, true]);
+    expect(argv.join(' ')).not.toContain('secret');
+    expect(shown).toEqual(argv);
+  }
+  expect(prompted('codex', { prompt: null }).typesPrompt).toBe(false);
+  expect(prompted('codex', { transport: 'pipe' }).typesPrompt).toBe(false);
+});
+
+test('a first prompt of another version is an argument, whole, and nothing that is shown of the launch', () => {
+  const { argv, shown, typesPrompt } = prompted('codex', { isKnownVersion: false });
   expect(argv).toEqual(['codex', '--no-daemon', '-m', 'x', '--', '--no-daemon']);
   expect(shown).toEqual(['codex', '--no-daemon', '-m', 'x', '--', '…']);
+  expect(typesPrompt).toBe(false);
 });
 
 test('an agent that is not installed is refused with what was looked for', () => {
@@ -152,6 +169,7 @@ test('a command runs as it is, with the reach of its person but nobody else’s 
     providerSessionId: null,
     conversation: null,
     reports: false,
+    typesPrompt: false,
   });
   expect(planCommand({ command: ['nope'], environment, which: installed() })).toMatchObject({
     failure: { code: 'command-not-found', details: { command: 'nope' } },

@@ -12,6 +12,7 @@ import { childEnvironment } from './child-environment.ts';
 import { planArguments, type SessionChoice } from './command-line.ts';
 import type { ProviderManifest, ProviderStructured } from './manifest.ts';
 import { planHooks, type HookPlace } from './hook-plan.ts';
+import { isReadable } from './readable-provider.ts';
 import { searchPaths } from './search-path.ts';
 
 export interface LaunchPlan {
@@ -29,6 +30,8 @@ export interface LaunchPlan {
   readonly conversation: PlannedConversation | null;
   /** Its hooks report into the session's directory. */
   readonly reports: boolean;
+  /** The first prompt is in none of the arguments: it is to be typed, once its composer takes it. */
+  readonly typesPrompt: boolean;
 }
 
 export interface PlannedConversation {
@@ -73,6 +76,8 @@ export interface ProviderLaunch extends LaunchScene {
   readonly session: SessionChoice;
   /** First prompt; null for none. */
   readonly prompt: string | null;
+  /** The version that is started was seen to do what is said of the provider. */
+  readonly isKnownVersion: boolean;
 }
 
 /** Fails with provider-not-installed; session-record-not-resumable; prompt-unsupported. */
@@ -82,7 +87,9 @@ export function planLaunch(provider: ProviderManifest, scene: ProviderLaunch): L
   if (scene.session.kind === 'resume' && own.resume === null) {
     return { failure: failure('session-record-not-resumable', { provider: provider.id, transport }) };
   }
-  const planned = planArguments(own, provider.commandLine, scene);
+  // Whoever lists processes reads arguments, and what begins with a dash may be taken for an option.
+  const mayType = transport === 'pty' && scene.isKnownVersion && isReadable(provider);
+  const planned = planArguments(own, provider.commandLine, { ...scene, mayType });
   if (planned === null)
     return { failure: failure('prompt-unsupported', { provider: provider.id, transport }) };
   const environment = childEnvironment({
@@ -113,6 +120,7 @@ export function planLaunch(provider: ProviderManifest, scene: ProviderLaunch): L
       providerSessionId: planned.sessionId,
       conversation: structured === null ? null : conversationOf(structured, scene.session),
       reports: hooks !== null,
+      typesPrompt: planned.typesPrompt,
     },
   };
 }
@@ -188,6 +196,7 @@ export function planCommand(scene: LaunchScene & { readonly command: readonly st
       providerSessionId: null,
       conversation: null,
       reports: false,
+      typesPrompt: false,
     },
   };
 }

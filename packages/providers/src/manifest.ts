@@ -119,8 +119,8 @@ export interface ProviderTransport {
   /** Arguments that run one of its own sessions on, in front of or behind the others; `{id}` stands for the session. */
   readonly resume: { readonly arguments: readonly string[]; readonly at: 'front' | 'end' } | null;
   /**
-   * It takes prompts: the first one behind these arguments, `{prompt}` among them, later ones pasted into its composer and sent
-   * by Enter. spoken: all of them are said in its structured protocol, none by an argument.
+   * It takes prompts: pasted into its composer and sent by Enter; the first one by these arguments, `{prompt}` among them, where
+   * its composer cannot be waited for. spoken: all of them are said in its structured protocol, none by an argument.
    */
   readonly prompt: readonly string[] | 'spoken' | null;
 }
@@ -138,6 +138,8 @@ export interface ProviderCommandLine {
   readonly values: Readonly<Record<string, 'one' | 'optional' | 'many'>>;
   /** Options that choose, move or hide the session: with one of them, none is assigned; none is given again. */
   readonly choosesSession: readonly string[];
+  /** Options with which it shows no composer, or one that is not empty: its first prompt is not typed then. */
+  readonly withoutComposer?: readonly string[];
 }
 
 /** Nothing but a terminal, or pipes. */

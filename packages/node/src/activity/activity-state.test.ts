@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Activity } from '@roost/protocol';
 import {
   acknowledge,
   interruptSent,
@@ -201,13 +202,13 @@ describe("the agent's own word", () => {
   });
 });
 
-test('after a restart of the node, a finished turn is not news again, and a running one still ends', () => {
-  const at = (state: 'working' | 'idle' | 'ready') =>
+test('after a restart of the node, a finished turn is not news again, a running one still ends, a dialog was none', () => {
+  const at = (state: Activity['state'], reason: Activity['reason'] = null) =>
     restoredFacts({
       state,
       source: 'screen',
       since: new Date(0).toISOString(),
-      reason: null,
+      reason,
       authority: null,
       detail: null,
     });
@@ -216,4 +217,6 @@ test('after a restart of the node, a finished turn is not news again, and a runn
   expect(later(at('working'))).toBe('done');
   expect(later(at('idle'))).toBe('idle');
   expect(later(at('ready'))).toBe('ready');
+  expect(later(at('blocked', 'approval'))).toBe('done');
+  expect(later(at('blocked', 'trust'))).toBe('ready');
 });

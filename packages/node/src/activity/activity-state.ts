@@ -58,6 +58,16 @@ const STEADY_MS: Readonly<Record<Signal['kind'], number>> = {
   blocked: 300,
 };
 
+/** Dialogs that come before the first turn, as a rule. */
+const START_UP: ReadonlySet<BlockReason> = new Set([
+  'trust',
+  'login',
+  'onboarding',
+  'update',
+  'hooks',
+  'api-key',
+]);
+
 export function newFacts(now: number): ActivityFacts {
   return {
     shown: { state: 'starting', source: 'process', since: now, reason: null, authority: null, detail: null },
@@ -76,7 +86,10 @@ export function restoredFacts(activity: Activity): ActivityFacts {
     shown: { ...rest, since: Date.parse(since) },
     told: null,
     seen: null,
-    hasWorked: !['starting', 'ready', 'unknown'].includes(activity.state),
+    hasWorked:
+      activity.state === 'blocked'
+        ? activity.reason === null || !START_UP.has(activity.reason)
+        : !['starting', 'ready', 'unknown'].includes(activity.state),
     workSeen: false,
     interrupted: false,
   };

@@ -66,7 +66,7 @@ export function changeConversation(
 
 /** With its prompts and what it asked. */
 export function deleteConversation(sql: Sql, sessionId: string): void {
-  for (const table of ['conversations', 'conversation_prompts', 'interactions'] as const)
+  for (const table of ['conversations', 'waiting_prompts', 'interactions'] as const)
     sql.run(`DELETE FROM ${table} WHERE session_id = ?`, sessionId);
 }
 
@@ -75,34 +75,11 @@ export function unsettledConversations(sql: Sql): SessionId[] {
   return sql
     .all(
       `SELECT session_id FROM interactions WHERE state = 'pending'
-        UNION SELECT session_id FROM conversation_prompts`,
+        UNION SELECT session_id FROM waiting_prompts`,
     )
     .map((row) => Row.shape.session_id.parse((row as { session_id?: unknown }).session_id));
 }
 
-export function deletePrompts(sql: Sql, sessionId: string): void {
-  sql.run('DELETE FROM conversation_prompts WHERE session_id = ?', sessionId);
-}
-
 export function policyOf({ policy }: Pick<ConversationRow, 'policy'>): Policy {
   return InteractionPolicy.parse(policy === null ? {} : JSON.parse(policy));
-}
-
-const Prompt = z.object({ id: z.int(), text: z.string() });
-export type WaitingPrompt = z.infer<typeof Prompt>;
-
-/** Prompts that the agent has not been given, the first one first. */
-export function waitingPrompts(sql: Sql, sessionId: string): WaitingPrompt[] {
-  return sql
-    .all('SELECT id, text FROM conversation_prompts WHERE session_id = ? ORDER BY id', sessionId)
-    .map((row) => Prompt.parse(row));
-}
-
-/** Its id. */
-export function insertPrompt(sql: Sql, sessionId: string, text: string): number {
-  return sql.run('INSERT INTO conversation_prompts (session_id, text) VALUES (?, ?)', sessionId, text).lastId;
-}
-
-export function deletePrompt(sql: Sql, id: number): void {
-  sql.run('DELETE FROM conversation_prompts WHERE id = ?', id);
 }

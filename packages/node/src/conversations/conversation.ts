@@ -14,17 +14,11 @@ import { DRIVER_LINE_BYTES_MAX, findAgentProtocol, type AgentDriver } from '@roo
 import type { ChildState } from '@roost/keeper/wire';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import type { Log } from '../log.ts';
+import { deletePrompt, insertPrompt, waitingPrompts } from '../prompts/waiting-prompts.ts';
 import type { PipeOutput } from '../sessions/pipe-output.ts';
 import { findSession } from '../sessions/session-table.ts';
 import type { Store } from '../store/store.ts';
-import {
-  changeConversation,
-  deletePrompt,
-  insertPrompt,
-  policyOf,
-  waitingPrompts,
-  type ConversationRow,
-} from './conversation-table.ts';
+import { changeConversation, policyOf, type ConversationRow } from './conversation-table.ts';
 import { Input } from './input.ts';
 import { pendingInteractions, type InteractionRow } from './interaction-table.ts';
 import { OutputLines } from './output-lines.ts';

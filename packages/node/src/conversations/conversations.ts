@@ -13,17 +13,13 @@ import type { Activities } from '../activity/activity.ts';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
 import type { Log } from '../log.ts';
+import { deletePrompts } from '../prompts/waiting-prompts.ts';
 import { takeToldIdentity } from '../records/told-identity.ts';
 import type { PipeOutput } from '../sessions/pipe-output.ts';
 import { findSession, isLive, type SessionRow } from '../sessions/session-table.ts';
 import type { Store } from '../store/store.ts';
 import { findRecord } from '../records/record-table.ts';
-import {
-  findConversation,
-  unsettledConversations,
-  deletePrompts,
-  type ConversationRow,
-} from './conversation-table.ts';
+import { findConversation, unsettledConversations, type ConversationRow } from './conversation-table.ts';
 import { Conversation, type ToldEvent } from './conversation.ts';
 import { withdrawAll } from './interaction-table.ts';
 import { Timeline, type TimelinePage } from './timeline.ts';

@@ -49,7 +49,7 @@ const COMPARED = 256;
 const NEUTRALISED = /<(?:ESC|CSI|U\+[0-9A-F]{4})>/g;
 
 /** Agents rewrite blanks, and reports cut long prompts: letters and digits must agree, as far as they are told. */
-function isSamePrompt(told: string, given: string): boolean {
+export function isSamePrompt(told: string, given: string): boolean {
   const one = squashed(told);
   const other = squashed(given);
   return told.endsWith('…') ? other.startsWith(one) || one.startsWith(other) : one === other;

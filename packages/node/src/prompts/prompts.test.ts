@@ -1,60 +1,11 @@
 /** Prompts to a program called claude, which draws a composer as Claude Code does and reports when it is told to. */
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addressOf, type FailureError, type ParamsInput, type Session } from '@roost/protocol';
 import type { Daemon } from '../daemon.ts';
 import { failureOf, startTestNode, TestClient, TestHome, waitFor } from '../node-for-test.ts';
-
-/** A prompt tells what it does: `work`, `report` (no work is shown), `ask` and `nothing`. `!` begins what a person types. */
-const AGENT = `
-import { readFileSync } from 'node:fs';
-import { spawnSync } from 'node:child_process';
-const file = process.argv[process.argv.indexOf('--settings') + 1];
-const { hooks } = JSON.parse(readFileSync(file, 'utf8'));
-const report = (name, more) =>
-  spawnSync('sh', ['-c', hooks[name][0].hooks[0].command], {
-    input: JSON.stringify({ hook_event_name: name, ...more }),
-  });
-const rule = '─'.repeat(40);
-let text = '';
-let footer = '  ? for shortcuts';
-let said = '';
-const draw = () =>
-  process.stdout.write(['\\x1b[2J\\x1b[H' + said, rule, '❯ ' + text.replaceAll('\\n', '\\r\\n  '), rule, footer].join('\\r\\n'));
-const trust = ['Quick safety check', '❯ 1. Yes, I trust this folder', '  2. No, exit', 'Enter to confirm'];
-let dialog = process.argv.includes('--ask-first');
-const turn = async (prompt) => {
-  said = 'got [' + prompt.replaceAll('\\n', '|') + ']';
-  draw();
-  if (prompt.includes('report')) report('UserPromptSubmit', { prompt: prompt.includes('other') ? 'other' : prompt });
-  if (prompt.includes('work')) {
-    footer = '  esc to interrupt';
-    draw();
-    await new Promise((resolve) => setTimeout(resolve, 700));
-    footer = '  ? for shortcuts';
-    draw();
-  }
-  if (prompt.includes('report')) report('Stop', {});
-};
-process.stdin.setRawMode(true);
-process.stdout.write('\\x1b[?2004h');
-if (dialog) process.stdout.write(trust.join('\\r\\n'));
-else draw();
-process.stdin.on('data', (bytes) => {
-  const keys = String(bytes);
-  if (keys === '\\r') {
-    if (dialog) dialog = false;
-    else {
-      const prompt = text;
-      text = '';
-      void turn(prompt);
-    }
-  } else if (keys === '\\x15') text = '';
-  else text += keys.replaceAll(/\\x1b\\[20[01]~/g, '').replaceAll('\\r', '\\n');
-  draw();
-});
-`;
+import { installAgent } from './composing-agent-for-test.ts';
 
 let home: TestHome;
 let daemon: Daemon;
@@ -62,14 +13,7 @@ let client: TestClient;
 
 beforeEach(async () => {
   home = new TestHome();
-  mkdirSync(join(home.path, 'bin'));
-  writeFileSync(join(home.path, 'agent.mjs'), AGENT);
-  const script = `#!/bin/sh\n[ "$1" = --version ] && exec echo 2.1.197\nexec '${process.execPath}' '${join(home.path, 'agent.mjs')}' "$@"\n`;
-  writeFileSync(join(home.path, 'bin', 'claude'), script);
-  chmodSync(join(home.path, 'bin', 'claude'), 0o755);
-  daemon = await startTestNode(home, {
-    environment: { ...process.env, PATH: `${join(home.path, 'bin')}:${process.env.PATH ?? ''}` },
-  });
+  daemon = await startTestNode(home, { environment: { ...process.env, PATH: installAgent(home.path) } });
   client = await TestClient.connect(daemon.socket);
 });
 afterEach(async () => {
@@ -135,6 +79,26 @@ describe('a prompt', () => {
     expect(await prompt({ text: 'other report', until: 'accepted', waitMs: 300 })).toMatchObject({
       delivery: 'written',
     });
+  });
+
+  it('is sent by another Enter where the first one only completes what it ends with', async () => {
+    await launch();
+    await becomes('ready');
+    expect(await prompt({ text: 'work on file:', until: 'answered' })).toMatchObject({
+      delivery: 'answered',
+    });
+    await shows('got [work on file ]');
+  });
+
+  it('ends in a blank where Enter would do something else with its end', async () => {
+    await launch();
+    await becomes('ready');
+    expect(await prompt({ text: 'work on @file', until: 'answered' })).toMatchObject({
+      delivery: 'answered',
+    });
+    await shows('got [work on @file ]');
+    expect(await prompt({ text: 'work in C:\\', until: 'answered' })).toMatchObject({ delivery: 'answered' });
+    await shows('got [work in C:\\ ]');
   });
 
   it('is refused while a dialog is up, and does not answer it', async () => {

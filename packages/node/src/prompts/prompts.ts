@@ -1,5 +1,5 @@
 // Giving agents prompts: only where a prompt is known to be taken as one, only to a composer that is seen to be empty, one at a time a
-// session; and no more is said of it than is known.
+// session, the first one first; and no more is said of it than is known.
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   failure,
@@ -9,16 +9,19 @@ import {
   type Result,
   type SessionId,
 } from '@roost/protocol';
-import { runtimeCapabilities } from '@roost/providers';
+import { isReadable, runtimeCapabilities, type ReadableProvider } from '@roost/providers';
 import { parseActivity } from '../activity/stored-activity.ts';
 import { Deadline, OVER } from '../deadline.ts';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import { nextFrame } from '../keepers/next-frame.ts';
+import type { Log } from '../log.ts';
 import type { ProviderSource } from '../providers/providers.ts';
 import { isLive, type SessionRow } from '../sessions/session-table.ts';
 import type { Store } from '../store/store.ts';
 import { heardAfter, shownAfter, writtenPrompt, type PromptTurn } from './prompt-turn.ts';
-import { isReadable, refusedByActivity, refusedByScreen, type ReadableProvider } from './readiness.ts';
+import { refusedByActivity, refusedByScreen } from './readiness.ts';
+import { sendAgain } from './send-again.ts';
+import { hasWaitingPrompt } from './waiting-prompts.ts';
 
 /** Milliseconds for a screen to come to show its composer: it is drawn in pieces, and after the agent has said so. */
 const LOOK_MS = 1_000;
@@ -30,6 +33,17 @@ const UNNOTICED_MS = 5_000;
 interface PromptsOptions {
   readonly store: Store;
   readonly providers: Pick<ProviderSource, 'find'>;
+  readonly log: Log;
+}
+
+type Asked = Pick<Params<'session.prompt'>, 'text' | 'until' | 'waitMs'>;
+
+interface Recipient {
+  readonly row: SessionRow;
+  readonly provider: ReadableProvider;
+  readonly link: KeeperLink;
+  /** Called once its composer is seen to be free, before the first byte. */
+  readonly take?: () => Promise<void>;
 }
 
 /** A prompt of which more may become known. */
@@ -69,25 +83,42 @@ export class Prompts {
   async give(
     row: SessionRow,
     findLink: () => KeeperLink,
-    { text, until, waitMs }: Pick<Params<'session.prompt'>, 'text' | 'until' | 'waitMs'>,
+    { text, until, waitMs }: Asked,
     signal: AbortSignal,
   ): Promise<Result<'session.prompt'>> {
     this.requirePrompt(row);
     const provider = this.#options.providers.find(row.provider);
-    const isProofWanted = until === 'accepted' || until === 'answered';
     if (!isReadable(provider)) {
-      if (isProofWanted) throw new FailureError('delivery-unprovable', { sessionId: row.id, until });
+      if (until === 'accepted' || until === 'answered')
+        throw new FailureError('delivery-unprovable', { sessionId: row.id, until });
       return { delivery: 'written', ...(await paste(row, findLink(), text, true)) };
     }
     const link = findLink();
-    if (this.#pending.has(row.id)) throw new FailureError('turn-in-flight', { sessionId: row.id });
+    if (hasWaitingPrompt(this.#options.store.sql, row.id)) throw inFlight(row);
+    return this.#deliver({ row, provider, link }, { text, until, waitMs }, signal);
+  }
+
+  /** Gives a session its first prompt. @throws FailureError: as `give`; what `take` throws: nothing is written then. */
+  async giveFirst(recipient: Required<Recipient>, text: string): Promise<void> {
+    await this.#deliver(recipient, { text, until: 'written', waitMs: 0 }, new AbortController().signal);
+  }
+
+  async #deliver(
+    { row, provider, link, take }: Recipient,
+    { text, until, waitMs }: Asked,
+    signal: AbortSignal,
+  ): Promise<Result<'session.prompt'>> {
+    if (this.#pending.has(row.id)) throw inFlight(row);
+    const isProofWanted = until === 'accepted' || until === 'answered';
     const pending: Pending = { turn: writtenPrompt(text), hasEnded: false, onNews: () => undefined };
     this.#pending.set(row.id, pending);
     let isLeft = false;
     try {
       await requireReady(row, provider, link);
+      await take?.();
       pending.turn = writtenPrompt(text);
-      const { bytesWritten } = await paste(row, link, text, true);
+      const { bytesWritten } = await paste(row, link, closed(text), true);
+      this.#sendAgain({ row, provider, link }, pending);
       if (isProofWanted) await settled(pending, until, Deadline.in(waitMs), signal);
       else isLeft = pending.turn.delivery === 'written';
       return { delivery: isProofWanted ? pending.turn.delivery : 'written', bytesWritten };
@@ -107,6 +138,7 @@ export class Prompts {
 
   close(): void {
     this.#stopListening();
+    this.#pending.clear();
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
@@ -138,9 +170,22 @@ export class Prompts {
     pending.onNews = drop;
   }
 
+  /** For as long as it is not known to have begun. */
+  #sendAgain({ row, provider, link }: Recipient, pending: Pending): void {
+    const isOver = () =>
+      this.#pending.get(row.id) !== pending || pending.hasEnded || pending.turn.delivery !== 'written';
+    sendAgain(row.id, { provider, link }, pending.turn.text, isOver).catch((error: unknown) =>
+      this.#options.log.debug({ sessionId: row.id, err: error }, 'a prompt could not be sent again'),
+    );
+  }
+
   #drop(sessionId: SessionId, pending: Pending): void {
     if (this.#pending.get(sessionId) === pending) this.#pending.delete(sessionId);
   }
+}
+
+function inFlight({ id: sessionId }: SessionRow): FailureError {
+  return new FailureError('turn-in-flight', { sessionId });
 }
 
 /** @throws FailureError: turn-in-flight, agent-not-ready, composer-occupied. */
@@ -182,6 +227,13 @@ async function settled(
   });
   await deadline.race(news);
   stop();
+}
+
+/** Behind these, Enter completes the name of a file, or breaks the line (Claude Code 2.1.197, Codex 0.171.0); a blank ends that. */
+const OPEN_END = /(?:^|\s)@\S*$|\\$/;
+
+function closed(text: string): string {
+  return OPEN_END.test(text) ? `${text} ` : text;
 }
 
 /** Every agent takes a bracketed paste: newlines stay in the text, and no byte of it presses a key. */

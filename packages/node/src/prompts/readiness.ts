@@ -1,14 +1,7 @@
 // Whether an agent's terminal takes a prompt now. Pure. Only a composer that is seen, empty, takes one: a dialog would take its Enter
 // for an answer, and what a person has begun to type would be sent with it.
 import { failure, type Activity, type Failure, type SessionId } from '@roost/protocol';
-import { readComposer, readScreen, type ProviderManifest } from '@roost/providers';
-
-export type ReadableProvider = ProviderManifest & Required<Pick<ProviderManifest, 'screen' | 'composer'>>;
-
-/** Whether its screen can be asked at all. */
-export function isReadable(provider: ProviderManifest | null): provider is ReadableProvider {
-  return provider?.screen !== undefined && provider.composer !== undefined;
-}
+import { readComposer, readScreen, type ReadableProvider } from '@roost/providers';
 
 /** What is known without a look; null: nothing stands against a prompt. */
 export function refusedByActivity(sessionId: SessionId, activity: Activity | null): Failure | null {

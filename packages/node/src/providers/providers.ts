@@ -25,6 +25,8 @@ import { VersionProbe, type Probe, type ProbeOutcome } from './version-probe.ts'
 export interface ProviderSource {
   /** With what is known by now of its version; null when there is none of that name. */
   find(id: string): ProviderManifest | null;
+  /** Its version was asked, and is one that was seen at work. */
+  isKnownVersion(id: string): boolean;
   /** Resolves when that is all that can be known. Never throws. */
   settle(id: string): Promise<void>;
 }
@@ -70,6 +72,11 @@ export class Providers implements ProviderSource {
   find(id: string): ProviderManifest | null {
     const provider = this.#named(id);
     return provider === null ? null : reliedOn(provider, this.#known(provider));
+  }
+
+  isKnownVersion(id: string): boolean {
+    const provider = this.#named(id);
+    return provider !== null && placeOf(provider.version, this.#known(provider)) === 'inside';
   }
 
   async settle(id: string): Promise<void> {

@@ -62,7 +62,10 @@ export function planSession(
       const options = planOptions(provider, transport, launch.options ?? {}, launch.arguments);
       if ('failure' in options) throw FailureError.from(options.failure);
       const given = options.arguments;
-      const plan = accepted(planLaunch(provider, { ...scene, arguments: given, transport, session, prompt }));
+      const isKnownVersion = providers.isKnownVersion(provider.id);
+      const plan = accepted(
+        planLaunch(provider, { ...scene, arguments: given, transport, session, prompt, isKnownVersion }),
+      );
       return { ...plan, provider: provider.id, stem: provider.id, given };
     }
     case 'command': {

@@ -19,6 +19,7 @@ import type { ChildState } from '@roost/keeper/wire';
 import { parseActivity } from '../activity/stored-activity.ts';
 import { deleteConversation } from '../conversations/conversation-table.ts';
 import { followHolders } from '../managed-worktrees/lease-table.ts';
+import { deletePrompts } from '../prompts/waiting-prompts.ts';
 import { followSession } from '../records/follow-session.ts';
 import { settleAcceptedOf } from '../spawn/ledger-table.ts';
 import { cameToRun } from '../spawn/whether-it-runs.ts';
@@ -151,6 +152,8 @@ export function changeSession(transaction: Transaction, row: SessionRow, change:
     row.id,
   );
   const changed = { ...row, ...change };
+  // Nothing is typed into a terminal that is gone; those of a conversation are told what became of them.
+  if (!isLive(changed) && row.protocol === null) deletePrompts(transaction.sql, row.id);
   followSession(transaction, changed, changed.status);
   followHolders(transaction, row.workspace_id);
   const session = sessionView(changed, null);

@@ -23,8 +23,9 @@ import type { Deadline } from '../deadline.ts';
 import { checkLaunchPlace } from '../managed-worktrees/reservations.ts';
 import { randomHexId } from '../node-identity.ts';
 import { newRecordRow } from '../records/new-record.ts';
-import { insertConversation, insertPrompt } from '../conversations/conversation-table.ts';
+import { insertConversation } from '../conversations/conversation-table.ts';
 import { argumentsOf, insertRecord, interactionsOf, type RecordRow } from '../records/record-table.ts';
+import { insertPrompt } from '../prompts/waiting-prompts.ts';
 import type { Launch } from '../sessions/launch.ts';
 import { makeSessionName } from '../sessions/naming.ts';
 import { newSessionRow } from '../sessions/new-session-row.ts';
@@ -69,7 +70,7 @@ export interface StartRequest {
   readonly name: SessionName | null;
   readonly record: RecordPlan;
   readonly environmentProfile: EnvironmentReceipt | null;
-  /** First prompt of a session that is spoken with; others have theirs in the launch. */
+  /** First prompt; stored until it is given, unless the launch has it in its arguments. */
   readonly prompt?: string | null;
   /** How what it asks is answered without a person; that of a record that is run on is the record's own. */
   readonly interactions?: InteractionPolicy | null;
@@ -158,6 +159,9 @@ export function storeIntent(
   }
   // A record that is there already follows its session by itself.
   insertSession(transaction, row);
+  const { prompt = null } = request;
+  if (prompt !== null && (launch.conversation !== null || launch.typesPrompt))
+    insertPrompt(sql, row.id, prompt);
   if (launch.conversation !== null) storeConversation(sql, row, request, claimed);
   else if (claimed !== null && interactionsOf(claimed) !== null)
     throw new FailureError('session-record-not-resumable', { recordId: claimed.id });
@@ -180,14 +184,13 @@ export function storeIntent(
 function storeConversation(
   sql: Sql,
   { id }: SessionRow,
-  { launch, prompt = null, interactions = null }: StartRequest,
+  { launch, interactions = null }: StartRequest,
   claimed: RecordRow | null,
 ): void {
   if (launch.conversation === null) return;
   const { protocol, resume } = launch.conversation;
   const policy = claimed === null ? interactions : interactionsOf(claimed);
   insertConversation(sql, { session_id: id, protocol, resume, policy });
-  if (prompt !== null) insertPrompt(sql, id, prompt);
 }
 
 function checkWorkspace(

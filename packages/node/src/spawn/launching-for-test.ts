@@ -42,7 +42,11 @@ import { SpawnProfiles } from './profiles.ts';
 import type { StartScene } from './start-session.ts';
 
 /** Whatever stands in for a program, it is taken for one of a known version. */
-export const AS_KNOWN: ProviderSource = { find: findProvider, settle: () => Promise.resolve() };
+export const AS_KNOWN: ProviderSource = {
+  find: findProvider,
+  isKnownVersion: () => true,
+  settle: () => Promise.resolve(),
+};
 
 const EVERY_CAPABILITY = Object.keys(CAPABILITIES) as Capability[];
 

@@ -12,6 +12,7 @@ import {
 import { canonicalJson } from '../canonical-json.ts';
 import { TestHome, failureOf, waitFor } from '../node-for-test.ts';
 import { findRecord } from '../records/record-table.ts';
+import { waitingPrompts } from '../prompts/waiting-prompts.ts';
 import { deleteSession, findSession } from '../sessions/session-table.ts';
 import { LaunchBench, runningSessions, workOf, writeProfile, writeProgram } from './launching-for-test.ts';
 
@@ -117,10 +118,33 @@ describe('a launch by spec', () => {
     expect(await bench.result(key)).toEqual({ state: 'accepted', receipt });
   });
 
-  it('gives the first prompt to the agent, and never tells it', async () => {
+  it('keeps the first prompt until the agent takes it, and neither tells it nor puts it into arguments', async () => {
+    const prompt = 'a secret prompt';
+    const receipt = await bench.submit(bench.spec({ overrides: { prompt: { kind: 'set', value: prompt } } }));
+    expect(receipt.prompt).toEqual({ present: true, byteLength: 15 });
+    expect(canonicalJson(await bench.result(key))).not.toContain('secret');
+    const { sessionId } = receipt.session;
+    const { sql } = bench.store;
+    expect(waitingPrompts(sql, sessionId)).toMatchObject([{ text: prompt }]);
+    const row = rowOf(sessionId);
+    const child = bench.keepers.child(row?.keeper_id ?? null, sessionId);
+    expect(readFileSync(`/proc/${row?.pid}/cmdline`, 'utf8')).not.toContain('secret');
+    expect(JSON.parse(row?.command ?? '')).toEqual(['claude', '--session-id', expect.any(String)]);
+    expect(child?.note).not.toContain('secret');
+    expect(JSON.stringify(sql.all('SELECT body FROM events'))).not.toContain('secret');
+    bench.store.transact((transaction) => deleteSession(transaction, row!));
+    expect(waitingPrompts(sql, sessionId)).toEqual([]);
+  });
+
+  it('gives the first prompt to an agent without a composer as an argument, and never tells it', async () => {
     writeProgram(home, 'claude', '#!/bin/sh\nprintf "%s\\n" "$@" > "$HOME/given"\nexec cat\n');
     const receipt = await bench.submit(
-      bench.spec({ overrides: { prompt: { kind: 'set', value: 'a secret prompt' } } }),
+      bench.spec({
+        overrides: {
+          arguments: { kind: 'set', value: ['--print'] },
+          prompt: { kind: 'set', value: 'a secret prompt' },
+        },
+      }),
     );
     expect(receipt.prompt).toEqual({ present: true, byteLength: 15 });
     const given = join(home.path, 'given');
@@ -131,7 +155,7 @@ describe('a launch by spec', () => {
     const { sessionId } = receipt.session;
     const row = rowOf(sessionId);
     const child = bench.keepers.child(row?.keeper_id ?? null, sessionId);
-    const command = ['claude', '--session-id', expect.any(String), '--', '…'];
+    const command = ['claude', '--session-id', expect.any(String), '--print', '--', '…'];
     expect(JSON.parse(row?.command ?? '')).toEqual(command);
     expect(JSON.parse(child?.note ?? '')).toMatchObject({ command });
     expect(child?.note).not.toContain('secret');

@@ -289,4 +289,10 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX interactions_of_session ON interactions (session_id, state);
   `,
+  // First prompts of agents in terminals wait, too.
+  `
+  ALTER TABLE conversation_prompts RENAME TO waiting_prompts;
+  DROP INDEX conversation_prompts_of_session;
+  CREATE INDEX waiting_prompts_of_session ON waiting_prompts (session_id);
+  `,
 ];

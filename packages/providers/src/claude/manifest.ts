@@ -151,6 +151,7 @@ export const claude: ProviderManifest = {
       '-w',
       '--worktree',
     ],
+    withoutComposer: ['-p', '--print', '--bg', '--background', '--prefill'],
   },
   install: 'npm install -g @anthropic-ai/claude-code',
   login: {

@@ -92,6 +92,7 @@ export const gemini: ProviderManifest = {
       '-w',
       '--worktree',
     ],
+    withoutComposer: ['-p', '--prompt'],
   },
   install: 'npm install -g @google/gemini-cli',
   login: {

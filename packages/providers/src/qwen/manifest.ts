@@ -120,6 +120,7 @@ export const qwen: ProviderManifest = {
       '--resume',
       '--session-id',
     ],
+    withoutComposer: ['-p', '--prompt', '--input-format', '--input-file'],
   },
   install: 'npm install -g @qwen-code/qwen-code',
   login: {
