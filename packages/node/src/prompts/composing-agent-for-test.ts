@@ -73,6 +73,7 @@ export function installAgent(directory: string): string {
 export function receivedPrompts(directory: string): string[] {
   const file = join(directory, 'received');
   if (!existsSync(file)) return [];
-  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  // The last one may still be being written.
+  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
   return lines.map((line) => JSON.parse(line) as string);
 }
