@@ -69,21 +69,34 @@ export function writeMembership(directory: string, membership: Membership): void
     renameSync(partial, path);
     syncDirectory(directory);
   } catch (cause) {
-    rmSync(partial, { force: true });
-    const code = systemErrorCode(cause);
-    throw new FailureError(
-      code === 'ENOSPC' || code === 'EDQUOT' ? 'storage-full' : 'storage-failed',
-      undefined,
-      {
-        cause,
-      },
-    );
+    removeQuietly(partial);
+    throw storageFailure(cause);
   }
 }
 
+/** @throws FailureError: storage-full, storage-failed. */
 export function removeMembership(directory: string, hubId: HubId): void {
-  rmSync(join(directory, fileName(hubId)), { force: true });
-  syncDirectory(directory);
+  try {
+    rmSync(join(directory, fileName(hubId)), { force: true });
+    syncDirectory(directory);
+  } catch (cause) {
+    throw storageFailure(cause);
+  }
+}
+
+function storageFailure(cause: unknown): FailureError {
+  const code = systemErrorCode(cause);
+  const isFull = code === 'ENOSPC' || code === 'EDQUOT';
+  return new FailureError(isFull ? 'storage-full' : 'storage-failed', undefined, { cause });
+}
+
+/** What is left of a failed attempt: why that failed is told, not this. */
+function removeQuietly(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // The directory itself is none.
+  }
 }
 
 function fileName(hubId: HubId): string {
