@@ -96,18 +96,13 @@ function Lines({ actor, operation }: { readonly actor: string; readonly operatio
         </Table>
       </TableBox>
       <Group>
-        <Button
-          variant="default"
-          size="compact-md"
-          loading={lines.isRefetching}
-          onClick={() => void lines.refetch()}
-        >
+        <Button variant="default" size="xs" loading={lines.isRefetching} onClick={() => void lines.refetch()}>
           Read again
         </Button>
         {lines.hasNextPage && (
           <Button
             variant="default"
-            size="compact-md"
+            size="xs"
             loading={lines.isFetchingNextPage}
             onClick={() => void lines.fetchNextPage()}
           >

@@ -161,7 +161,7 @@ function NoSessions({ view, filter }: { readonly view: HubView; readonly filter:
     return (
       <Empty title="No machine belongs to this hub yet">
         <div>
-          Invite one in the settings, then run <code>roost hub join</code> there.
+          Invite one in the settings, then run <code>roost node join</code> there.
         </div>
       </Empty>
     );

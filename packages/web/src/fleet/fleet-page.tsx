@@ -7,7 +7,7 @@ import { NodeName, type HubNode } from '@roost/protocol';
 import { useHub, useMay, useMirror } from '../hub/hub-context.tsx';
 import { useAct, useHubQuery, useNodeQuery } from '../hub/queries.ts';
 import { Ago, Lasting } from '../parts/ago.tsx';
-import { ConfirmButton } from '../parts/confirm.tsx';
+import { ConfirmDialog } from '../parts/confirm.tsx';
 import { FailureAlert } from '../parts/failure-alert.tsx';
 import { MoreIcon } from '../parts/icons.tsx';
 import { Empty, LoadingRows, Page } from '../parts/page.tsx';
@@ -29,7 +29,7 @@ export function FleetPage() {
       title="Fleet"
       tools={
         mayInvite && (
-          <Button component={Link} href="/settings" variant="default" size="compact-md">
+          <Button component={Link} href="/settings" variant="default" size="xs">
             Invite a machine
           </Button>
         )
@@ -48,7 +48,8 @@ function HubSummary() {
   return (
     <div className={styles.summary}>
       Hub {version}, up <Lasting since={startedAt} />: {nodes.online} of {nodes.enrolled} machines online,{' '}
-      {sessions.live} live sessions, {clients} clients, {bytesText(residentBytes)} of memory
+      {sessions.live} live sessions, {clients} {clients === 1 ? 'client' : 'clients'},{' '}
+      {bytesText(residentBytes)} of memory
     </div>
   );
 }
@@ -59,7 +60,7 @@ function Nodes({ view }: { readonly view: HubView }) {
     return (
       <Empty title="No machine belongs to this hub yet">
         <div>
-          Make an invitation in the settings, then run <code>roost hub join</code> on the machine.
+          Make an invitation in the settings, then run <code>roost node join</code> on the machine.
         </div>
       </Empty>
     );
@@ -140,19 +141,11 @@ function NodeMenu({ node }: { readonly node: HubNode }) {
   const mayLaunch = useMay('operator');
   const mayAdminister = useMay('admin');
   const [isRenaming, setRenaming] = useState(false);
+  const [isRemoving, setRemoving] = useState(false);
   const { api } = useHub();
   if (!mayLaunch) return null;
   return (
-    <Group gap={6} wrap="nowrap">
-      {mayAdminister && (
-        <ConfirmButton
-          label="Remove"
-          title={`Remove ${node.name}?`}
-          act={() => api.hub('nodes.remove', { node: node.id })}
-        >
-          The hub forgets the key of {node.name} and closes its line. Its sessions go on running there.
-        </ConfirmButton>
-      )}
+    <>
       <Menu position="bottom-end">
         <Menu.Target>
           <ActionIcon variant="subtle" color="gray" aria-label={`More for ${node.name}`}>
@@ -162,10 +155,25 @@ function NodeMenu({ node }: { readonly node: HubNode }) {
         <Menu.Dropdown>
           <Menu.Item onClick={() => openLaunch({ nodeId: node.id })}>New session here</Menu.Item>
           {mayAdminister && <Menu.Item onClick={() => setRenaming(true)}>Rename</Menu.Item>}
+          {mayAdminister && (
+            <Menu.Item color="red" onClick={() => setRemoving(true)}>
+              Remove from this hub
+            </Menu.Item>
+          )}
         </Menu.Dropdown>
       </Menu>
       {isRenaming && <RenameNode node={node} onClose={() => setRenaming(false)} />}
-    </Group>
+      {isRemoving && (
+        <ConfirmDialog
+          label="Remove"
+          title={`Remove ${node.name}?`}
+          act={() => api.hub('nodes.remove', { node: node.id })}
+          onClose={() => setRemoving(false)}
+        >
+          The hub forgets the key of {node.name} and closes its line. Its sessions go on running there.
+        </ConfirmDialog>
+      )}
+    </>
   );
 }
 

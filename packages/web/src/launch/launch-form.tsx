@@ -69,6 +69,7 @@ export function LaunchForm({
         <PlaceFields snapshot={snapshot} choice={choice} onChange={change} />
         <Textarea
           label="First prompt"
+          autoFocus
           placeholder="None"
           autosize
           minRows={2}

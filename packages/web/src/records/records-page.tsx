@@ -153,11 +153,11 @@ function RecordActions({ record }: { readonly record: SeenRecord }) {
     <Stack gap={4}>
       <Group gap={6} justify="flex-end" wrap="nowrap">
         {record.state === 'dormant' && (
-          <Button size="compact-sm" loading={resuming.isPending} onClick={() => resuming.mutate(undefined)}>
+          <Button size="xs" loading={resuming.isPending} onClick={() => resuming.mutate(undefined)}>
             Resume
           </Button>
         )}
-        <Button size="compact-sm" variant="default" onClick={() => setRenaming(true)}>
+        <Button size="xs" variant="default" onClick={() => setRenaming(true)}>
           Rename
         </Button>
         {!isLive && (

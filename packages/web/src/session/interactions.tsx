@@ -63,7 +63,10 @@ function InteractionCard({
   return (
     <article className={styles.card}>
       <div className={styles.title}>
-        {interaction.title} <Ago since={interaction.askedAt} />
+        {interaction.title}{' '}
+        <span className={styles.when}>
+          <Ago since={interaction.askedAt} />
+        </span>
       </div>
       {interaction.detail !== '' && interaction.detail !== interaction.title && (
         <pre className={styles.detail} tabIndex={0} aria-label="What it is about">
@@ -74,7 +77,7 @@ function InteractionCard({
         {interaction.options.map((option) => (
           <Button
             key={option.optionId}
-            size="compact-md"
+            size="xs"
             variant={option.kind.startsWith('allow') ? 'filled' : 'default'}
             loading={answering.isPending}
             onClick={answer({ kind: 'option', optionId: option.optionId })}
@@ -83,7 +86,7 @@ function InteractionCard({
           </Button>
         ))}
         {interaction.interaction === 'approval' && interaction.options.length === 0 && (
-          <Button size="compact-md" loading={answering.isPending} onClick={answer({ kind: 'allow' })}>
+          <Button size="xs" loading={answering.isPending} onClick={answer({ kind: 'allow' })}>
             Allow once
           </Button>
         )}
@@ -103,7 +106,7 @@ function InteractionCard({
         <FailureAlert error={answering.error} title="That answer did not arrive" />
       )}
       {code === 'interaction-settled' && (
-        <Button size="compact-sm" variant="default" onClick={settle}>
+        <Button size="xs" variant="default" onClick={settle}>
           It was settled elsewhere: look again
         </Button>
       )}
@@ -157,7 +160,7 @@ function RefuseText({
         onChange={(event) => setMessage(event.currentTarget.value)}
       />
       <Button
-        size="compact-md"
+        size="xs"
         variant="light"
         color="red"
         loading={isBusy}

@@ -2,32 +2,52 @@
  * The terminal writes its sizes and colours into style tags, which the hub's policy forbids. It is given a document whose style tags are none:
  * what is written into one becomes a style sheet of the page, as scripts may make them.
  */
+export class OwnStyles {
+  /** For `documentOverride` of the terminal. */
+  readonly document: Document;
+  readonly #page: Document;
+  readonly #sheets = new Set<CSSStyleSheet>();
 
-/** A document for `documentOverride` of the terminal, and how to take its style sheets out of the page again. */
-export function documentWithOwnStyles(page: Document): { readonly document: Document; dispose(): void } {
-  const sheets = new Set<CSSStyleSheet>();
-  const makeStyle = (): HTMLElement => {
+  constructor(page: Document) {
+    this.#page = page;
+    this.document = new Proxy(page, {
+      get: (target, name) => {
+        if (name === 'createElement') return (tag: string) => this.#createElement(tag);
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      },
+      set: (target, name, value) => Reflect.set(target, name, value, target),
+    });
+  }
+
+  /** For what asks the page's own document all the same (xterm.js 6.0: its viewport, when it is opened). */
+  during(call: () => void): void {
+    Object.defineProperty(this.#page, 'createElement', {
+      configurable: true,
+      value: (tag: string) => this.#createElement(tag),
+    });
+    try {
+      call();
+    } finally {
+      // That of its prototype again.
+      Reflect.deleteProperty(this.#page, 'createElement');
+    }
+  }
+
+  /** Takes the style sheets out of the page again. */
+  dispose(): void {
+    this.#page.adoptedStyleSheets = this.#page.adoptedStyleSheets.filter((sheet) => !this.#sheets.has(sheet));
+  }
+
+  #createElement(tag: string): HTMLElement {
+    const create = (name: string): HTMLElement => Document.prototype.createElement.call(this.#page, name);
+    if (tag !== 'style') return create(tag);
     const sheet = new CSSStyleSheet();
-    sheets.add(sheet);
-    page.adoptedStyleSheets = [...page.adoptedStyleSheets, sheet];
-    const element = page.createElement('span');
+    this.#sheets.add(sheet);
+    this.#page.adoptedStyleSheets = [...this.#page.adoptedStyleSheets, sheet];
+    const element = create('span');
     element.hidden = true;
     Object.defineProperty(element, 'textContent', { set: (css: string) => void sheet.replaceSync(css) });
     return element;
-  };
-  const document = new Proxy(page, {
-    get: (target, name) => {
-      if (name === 'createElement')
-        return (tag: string) => (tag === 'style' ? makeStyle() : target.createElement(tag));
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    },
-    set: (target, name, value) => Reflect.set(target, name, value, target),
-  });
-  return {
-    document,
-    dispose: () => {
-      page.adoptedStyleSheets = page.adoptedStyleSheets.filter((sheet) => !sheets.has(sheet));
-    },
-  };
+  }
 }

@@ -27,12 +27,7 @@ export default function SessionChanges({ session }: { readonly session: SeenSess
       diff={diff.data}
       note={`since ${diff.data.base.slice(0, 10)}`}
       tools={
-        <Button
-          size="compact-sm"
-          variant="default"
-          loading={diff.isFetching}
-          onClick={() => void diff.refetch()}
-        >
+        <Button size="xs" variant="default" loading={diff.isFetching} onClick={() => void diff.refetch()}>
           Read again
         </Button>
       }

@@ -92,7 +92,12 @@ function ShownSession({ session }: { readonly session: SeenSession }) {
         <SessionStatusWord session={session} />
         <span className={styles.facts}>
           {session.provider} in{' '}
-          <Anchor component={Link} href={workspacePath(session.nodeId, session.workspaceId)} inherit>
+          <Anchor
+            component={Link}
+            href={workspacePath(session.nodeId, session.workspaceId)}
+            inherit
+            underline="always"
+          >
             {session.workspaceId}
           </Anchor>{' '}
           on {node?.name ?? session.nodeId}, started <Ago since={session.createdAt} />
@@ -154,7 +159,7 @@ function SessionActions({ session }: { readonly session: SeenSession }) {
       {isLive(session) ? (
         <>
           <Button
-            size="compact-sm"
+            size="xs"
             variant="default"
             loading={interrupting.isPending}
             onClick={() => interrupting.mutate(undefined)}
@@ -173,7 +178,7 @@ function SessionActions({ session }: { readonly session: SeenSession }) {
       ) : (
         <>
           {session.recordId !== null && (
-            <Button size="compact-sm" loading={resuming.isPending} onClick={() => resuming.mutate(undefined)}>
+            <Button size="xs" loading={resuming.isPending} onClick={() => resuming.mutate(undefined)}>
               Resume
             </Button>
           )}

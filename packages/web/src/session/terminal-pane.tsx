@@ -128,7 +128,7 @@ export default function TerminalPane({ session }: { readonly session: SeenSessio
           {KEYS.map(([label, text]) => (
             <Button
               key={label}
-              size="compact-sm"
+              size="xs"
               variant="default"
               // The keyboard of the phone stays up.
               onMouseDown={(event) => event.preventDefault()}

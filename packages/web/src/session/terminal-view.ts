@@ -4,7 +4,7 @@ import { Unicode11Addon } from '@xterm/addon-unicode11';
 import { WebglAddon } from '@xterm/addon-webgl';
 import { Terminal, type ITheme } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
-import { documentWithOwnStyles } from './own-styles.ts';
+import { OwnStyles } from './own-styles.ts';
 import type { TerminalScreen, TerminalSize } from './terminal-session.ts';
 
 /** Pixels of a letter: usual, and the least at which a watched screen that is too wide is still drawn. */
@@ -42,18 +42,17 @@ export class TerminalView implements TerminalScreen {
   readonly #terminal: Terminal;
   readonly #fit = new FitAddon();
   readonly #observer: ResizeObserver;
-  readonly #disposeStyles: () => void;
+  readonly #styles: OwnStyles;
   /** null: as large as fits. */
   #fixed: TerminalSize | null = null;
   #onFit: (size: TerminalSize) => void = () => undefined;
 
   constructor(place: HTMLElement, { label }: { readonly label: string }) {
     this.#place = place;
-    const { document, dispose } = documentWithOwnStyles(place.ownerDocument);
-    this.#disposeStyles = dispose;
+    this.#styles = new OwnStyles(place.ownerDocument);
     this.#terminal = new Terminal({
       allowProposedApi: true,
-      documentOverride: document,
+      documentOverride: this.#styles.document,
       fontFamily: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
       fontSize: FONT_PX.usual,
       scrollback: SCROLLBACK_LINES,
@@ -64,7 +63,7 @@ export class TerminalView implements TerminalScreen {
     this.#terminal.loadAddon(this.#fit);
     this.#terminal.loadAddon(new Unicode11Addon());
     this.#terminal.unicode.activeVersion = '11';
-    this.#terminal.open(place);
+    this.#styles.during(() => this.#terminal.open(place));
     this.#terminal.textarea?.setAttribute('aria-label', label);
     this.#drawFast();
     this.#observer = new ResizeObserver(() => this.#arrange());
@@ -118,7 +117,7 @@ export class TerminalView implements TerminalScreen {
   dispose(): void {
     this.#observer.disconnect();
     this.#terminal.dispose();
-    this.#disposeStyles();
+    this.#styles.dispose();
   }
 
   #arrange(): void {

@@ -37,7 +37,7 @@ export function TimelinePane({ session }: { readonly session: SeenSession }) {
     <div className={styles.pane}>
       <div className={styles.list} ref={list} role="log" aria-label="Conversation" tabIndex={0}>
         {isCut && (
-          <Button size="compact-sm" variant="default" onClick={() => setFrom('start')}>
+          <Button size="xs" variant="default" onClick={() => setFrom('start')}>
             Read it from its beginning
           </Button>
         )}
@@ -174,6 +174,7 @@ function prettyJson(text: string): string {
 
 function UsageLine({ timeline: { model, usage } }: { readonly timeline: Timeline }) {
   const whole = usage.thread ?? usage.turn ?? usage.call;
+  if (model === null && whole === undefined) return null;
   return (
     <div className={`${styles.foot} roost-numbers`}>
       {model !== null && <span>{model}</span>}

@@ -21,7 +21,7 @@ export function Invites() {
     <Section
       title="Invitations of machines"
       tools={
-        <Button size="compact-md" variant="default" onClick={() => setOpen(true)}>
+        <Button size="xs" variant="default" onClick={() => setOpen(true)}>
           Invite a machine
         </Button>
       }
@@ -48,7 +48,7 @@ function InviteTable({ invites }: { readonly invites: readonly HubInvite[] }) {
   const queries = useQueryClient();
   const view = useView();
   return (
-    <TableBox label="Invitations">
+    <TableBox label="All invitations">
       <Table verticalSpacing={6} fz="sm">
         <Table.Thead>
           <Table.Tr>
@@ -109,7 +109,7 @@ function NewInvite({ onClose }: { readonly onClose: () => void }) {
           <Text size="sm">Run this on the machine, where Roost is installed:</Text>
           <CopyField
             label={`Good once, until ${new Date(making.data.invite.expiresAt).toLocaleTimeString()}`}
-            value={`roost hub join ${making.data.url} ${making.data.code}`}
+            value={`roost node join ${making.data.url} ${making.data.code}`}
           />
           <Group justify="flex-end">
             <Button onClick={onClose}>Done</Button>
@@ -133,7 +133,7 @@ function NewInvite({ onClose }: { readonly onClose: () => void }) {
             />
             <Text size="sm" c="dimmed">
               The machine calls this hub from then on; nothing has to be opened towards it. It leaves with{' '}
-              <Code>roost hub leave</Code>.
+              <Code>roost node leave</Code>.
             </Text>
             {making.error !== null && <FailureAlert error={making.error} title="No invitation was made" />}
             <Group justify="flex-end">

@@ -22,7 +22,7 @@ export function Tokens() {
       title="Tokens for programs"
       tools={
         user !== null && (
-          <Button size="compact-md" variant="default" onClick={() => setOpen(true)}>
+          <Button size="xs" variant="default" onClick={() => setOpen(true)}>
             New token
           </Button>
         )
@@ -49,7 +49,7 @@ function TokenTable({ tokens }: { readonly tokens: readonly HubToken[] }) {
   const { api } = useHub();
   const queries = useQueryClient();
   return (
-    <TableBox label="Tokens">
+    <TableBox label="All tokens">
       <Table verticalSpacing={6} fz="sm">
         <Table.Thead>
           <Table.Tr>

@@ -19,7 +19,7 @@ export function Users() {
     <Section
       title="Users"
       tools={
-        <Button size="compact-md" variant="default" onClick={() => setOpen(true)}>
+        <Button size="xs" variant="default" onClick={() => setOpen(true)}>
           New user
         </Button>
       }
@@ -40,7 +40,7 @@ export function Users() {
 
 function UserTable({ users }: { readonly users: readonly HubUser[] }) {
   return (
-    <TableBox label="Users">
+    <TableBox label="All users">
       <Table verticalSpacing={6} fz="sm">
         <Table.Thead>
           <Table.Tr>
@@ -101,7 +101,7 @@ function UserRow({ user }: { readonly user: HubUser }) {
       <Table.Td>
         <Group gap={6} justify="flex-end" wrap="nowrap">
           <Button
-            size="compact-sm"
+            size="xs"
             variant="default"
             loading={linking.isPending}
             onClick={() => linking.mutate(undefined)}
@@ -109,7 +109,7 @@ function UserRow({ user }: { readonly user: HubUser }) {
             Login link
           </Button>
           <Button
-            size="compact-sm"
+            size="xs"
             variant="default"
             loading={changing.isPending}
             onClick={() => changing.mutate({ disabled: !user.disabled })}

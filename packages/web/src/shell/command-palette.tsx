@@ -42,6 +42,7 @@ export function CommandPalette() {
       scrollable
       maxHeight={420}
       lockScroll={false}
+      attributes={{ content: { 'aria-label': 'Go to' } }}
       searchProps={{ placeholder: 'Session, workspace, node or page', 'aria-label': 'Go to' }}
     />
   );

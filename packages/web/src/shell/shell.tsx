@@ -66,7 +66,7 @@ export function Shell() {
             <span className={styles.wide}>
               <Button
                 variant="default"
-                size="compact-md"
+                size="xs"
                 leftSection={<SearchIcon />}
                 rightSection={<Kbd size="xs">Ctrl K</Kbd>}
                 onClick={spotlight.open}
@@ -82,7 +82,7 @@ export function Shell() {
             {mayLaunch && (
               <>
                 <span className={styles.wide}>
-                  <Button size="compact-md" leftSection={<PlusIcon />} onClick={() => openLaunch({})}>
+                  <Button size="xs" leftSection={<PlusIcon />} onClick={() => openLaunch({})}>
                     New session
                   </Button>
                 </span>

@@ -77,12 +77,7 @@ function Differences({ place: { nodeId, workspaceId } }: { readonly place: Place
         <DiffView
           diff={diff.data}
           tools={
-            <Button
-              size="compact-sm"
-              variant="default"
-              loading={diff.isFetching}
-              onClick={() => void diff.refetch()}
-            >
+            <Button size="xs" variant="default" loading={diff.isFetching} onClick={() => void diff.refetch()}>
               Read again
             </Button>
           }

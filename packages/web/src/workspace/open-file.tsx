@@ -116,12 +116,7 @@ function TextFile({
         </span>
         {mayWrite && (
           <span className={styles.fileTools}>
-            <Button
-              size="compact-sm"
-              disabled={!isChanged || isTooLong}
-              loading={saving.isPending}
-              onClick={save}
-            >
+            <Button size="xs" disabled={!isChanged || isTooLong} loading={saving.isPending} onClick={save}>
               Save
             </Button>
           </span>
@@ -138,7 +133,7 @@ function TextFile({
           <Group gap="xs">
             {theirs === null ? (
               <Button
-                size="compact-sm"
+                size="xs"
                 variant="default"
                 loading={comparing.isPending}
                 onClick={() => comparing.mutate(undefined)}
@@ -147,11 +142,11 @@ function TextFile({
               </Button>
             ) : (
               <>
-                <Button size="compact-sm" variant="default" onClick={() => take(theirs)}>
+                <Button size="xs" variant="default" onClick={() => take(theirs)}>
                   Take theirs, drop mine
                 </Button>
                 <Button
-                  size="compact-sm"
+                  size="xs"
                   color="red"
                   variant="light"
                   loading={saving.isPending}

@@ -75,7 +75,7 @@ function ShownWorkspace({ nodeId, workspaceId }: Place) {
             data={[...tabs]}
           />
           {mayRead && (
-            <Button size="compact-md" variant="default" onClick={() => openLaunch({ nodeId, workspaceId })}>
+            <Button size="xs" variant="default" onClick={() => openLaunch({ nodeId, workspaceId })}>
               New session here
             </Button>
           )}

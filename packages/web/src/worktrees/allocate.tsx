@@ -16,7 +16,7 @@ export function AllocateButton({ nodeId }: { readonly nodeId: NodeId }) {
   if (profiles.data === undefined || profiles.data.profiles.length === 0) return null;
   return (
     <>
-      <Button size="compact-sm" variant="default" onClick={() => setOpen(true)}>
+      <Button size="xs" variant="default" onClick={() => setOpen(true)}>
         New worktree
       </Button>
       {isOpen && (

@@ -189,7 +189,7 @@ function LeaseActions({ node, lease }: { readonly node: HubNode; readonly lease:
         </ConfirmButton>
       )}
       {(lease.state === 'cleanup-blocked' || lease.state === 'recovery-required') && (
-        <Button size="compact-sm" variant="light" color="orange" onClick={() => setDeciding(true)}>
+        <Button size="xs" variant="light" color="orange" onClick={() => setDeciding(true)}>
           Decide
         </Button>
       )}
