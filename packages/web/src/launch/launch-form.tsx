@@ -14,6 +14,7 @@ import {
   type LaunchRequest,
 } from './launch-request.ts';
 import { LaunchReceipt, type LaunchOutcome } from './launch-receipt.tsx';
+import styles from './launch.module.css';
 
 /** Failures after which it is not known whether it was started: asking again with the same key tells. */
 const UNSURE: readonly string[] = [
@@ -146,7 +147,7 @@ function ProfileFields({ snapshot, choice, onChange }: FieldsProps) {
           }}
         />
       )}
-      <Group grow align="flex-end">
+      <div className={styles.pair}>
         <Select
           label="Provider"
           allowDeselect={false}
@@ -166,7 +167,7 @@ function ProfileFields({ snapshot, choice, onChange }: FieldsProps) {
             ] satisfies { value: Transport; label: string }[]
           }
         />
-      </Group>
+      </div>
     </>
   );
 }
@@ -175,7 +176,7 @@ function PlaceFields({ snapshot, choice, onChange }: FieldsProps) {
   const places = placesOf(snapshot, choice.workspace.id);
   const value = placeValue(choice.place);
   return (
-    <Group grow align="flex-end">
+    <div className={styles.pair}>
       <Select
         label="Workspace"
         searchable
@@ -199,7 +200,7 @@ function PlaceFields({ snapshot, choice, onChange }: FieldsProps) {
           }}
         />
       )}
-    </Group>
+    </div>
   );
 }
 

@@ -7,6 +7,7 @@ import { useMe, useView } from '../hub/hub-context.tsx';
 import { isLive, stateWords } from '../parts/session-words.ts';
 import { useOpenLaunch } from './launch-context.ts';
 import { PAGES, sessionPath, workspacePath } from './pages.ts';
+import styles from './command-palette.module.css';
 
 /** Everything that one can go to or do, by typing a part of its name. */
 export function CommandPalette() {
@@ -42,6 +43,7 @@ export function CommandPalette() {
       scrollable
       maxHeight={420}
       lockScroll={false}
+      classNames={{ actionDescription: styles.description }}
       attributes={{ content: { 'aria-label': 'Go to' } }}
       searchProps={{ placeholder: 'Session, workspace, node or page', 'aria-label': 'Go to' }}
     />

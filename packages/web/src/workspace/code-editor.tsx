@@ -12,7 +12,7 @@ import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/sea
 import { Compartment, EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { languageOf } from './languages.ts';
-import { darkHighlight, editorTheme } from './editor-theme.ts';
+import { darkHighlight, editorTheme, lightHighlight } from './editor-theme.ts';
 
 export interface CodeEditorProps {
   readonly path: string;
@@ -48,7 +48,7 @@ export function CodeEditor({ path, text, isReadOnly, onChange, onSave }: CodeEdi
           highlightActiveLine(),
           highlightSelectionMatches(),
           search({ top: true }),
-          syntaxHighlighting(scheme === 'dark' ? darkHighlight : defaultHighlightStyle),
+          syntaxHighlighting(scheme === 'dark' ? darkHighlight : lightHighlight),
           editorTheme(scheme === 'dark'),
           language.of([]),
           EditorState.readOnly.of(isReadOnly),

@@ -28,6 +28,18 @@ export function editorTheme(isDark: boolean): Extension {
   );
 }
 
+export const lightHighlight = HighlightStyle.define([
+  { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: '#a0111f' },
+  { tag: [tags.string, tags.special(tags.string), tags.regexp], color: '#0a3069' },
+  { tag: [tags.comment, tags.meta], color: '#57606a', fontStyle: 'italic' },
+  { tag: [tags.number, tags.bool, tags.null, tags.atom], color: '#0550ae' },
+  { tag: [tags.typeName, tags.className, tags.tagName], color: '#116329' },
+  { tag: [tags.function(tags.variableName), tags.function(tags.propertyName)], color: '#6639ba' },
+  { tag: [tags.propertyName, tags.attributeName], color: '#953800' },
+  { tag: tags.heading, fontWeight: 'bold', color: '#0550ae' },
+  { tag: tags.link, textDecoration: 'underline' },
+]);
+
 export const darkHighlight = HighlightStyle.define([
   { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: '#ff7b72' },
   { tag: [tags.string, tags.special(tags.string), tags.regexp], color: '#a5d6ff' },

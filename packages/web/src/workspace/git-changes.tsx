@@ -66,6 +66,7 @@ function Differences({ place: { nodeId, workspaceId } }: { readonly place: Place
       <SegmentedControl
         size="xs"
         aria-label="Which changes"
+        w="fit-content"
         value={what}
         onChange={setWhat}
         data={[
