@@ -64,6 +64,7 @@ export class NodeLines {
     const forget = (): void => {
       if (this.#lines.get(nodeId) === line) this.#lines.delete(nodeId);
     };
+    // One that could not be made is tried anew by whoever comes next.
     line.connection.then((connection) => connection.onClose(forget), forget);
     this.#lines.set(nodeId, line);
     return line;
@@ -71,7 +72,11 @@ export class NodeLines {
 
   #close(nodeId: NodeId, line: Line): void {
     if (this.#lines.get(nodeId) === line) this.#lines.delete(nodeId);
-    void line.connection.then((connection) => connection.close());
+    line.connection.then(
+      (connection) => connection.close(),
+      // Whoever used it was told.
+      () => undefined,
+    );
   }
 }
 

@@ -2,12 +2,7 @@
 import { useEffect, useRef } from 'react';
 import { useComputedColorScheme } from '@mantine/core';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
-import {
-  bracketMatching,
-  defaultHighlightStyle,
-  indentOnInput,
-  syntaxHighlighting,
-} from '@codemirror/language';
+import { bracketMatching, indentOnInput, syntaxHighlighting } from '@codemirror/language';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
 import { Compartment, EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
@@ -16,14 +11,14 @@ import { darkHighlight, editorTheme, lightHighlight } from './editor-theme.ts';
 
 export interface CodeEditorProps {
   readonly path: string;
-  /** What it begins with; another one begins anew. */
-  readonly text: string;
+  /** What it begins with; another object begins anew. */
+  readonly begun: { readonly text: string };
   readonly isReadOnly: boolean;
   readonly onChange: (text: string) => void;
   readonly onSave: () => void;
 }
 
-export function CodeEditor({ path, text, isReadOnly, onChange, onSave }: CodeEditorProps) {
+export function CodeEditor({ path, begun, isReadOnly, onChange, onSave }: CodeEditorProps) {
   const place = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme('light');
   const latest = useRef({ onChange, onSave });
@@ -38,7 +33,7 @@ export function CodeEditor({ path, text, isReadOnly, onChange, onSave }: CodeEdi
       root,
       parent: root,
       state: EditorState.create({
-        doc: text,
+        doc: begun.text,
         extensions: [
           lineNumbers(),
           history(),
@@ -81,6 +76,6 @@ export function CodeEditor({ path, text, isReadOnly, onChange, onSave }: CodeEdi
       isOver = true;
       editor.destroy();
     };
-  }, [path, text, isReadOnly, scheme]);
+  }, [path, begun, isReadOnly, scheme]);
   return <div ref={place} data-editor className="roost-editor" />;
 }

@@ -65,39 +65,44 @@ function TextFile({
   const { api } = useHub();
   const queries = useQueryClient();
   const mayWrite = useMay('operator');
-  /** What the editor began with, and the revision that a save expects. */
-  const [base, setBase] = useState({ text: content.text, revision: content.revision });
+  /** What the editor began with: another object lets it begin anew. */
+  const [begun, setBegun] = useState(content);
+  /** What the machine has, as far as is known, and the revision that a save expects. */
+  const [base, setBase] = useState<Pick<TextContent, 'text' | 'revision'>>(content);
   const [text, setText] = useState(content.text);
   const [theirs, setTheirs] = useState<TextContent | null>(null);
   const isChanged = text !== base.text;
+  const readKey = nodeKey(nodeId, 'workspace.readFile', { workspaceId, path });
   useUnsaved(isChanged, onChanged);
   const readAgain = async (): Promise<FileContent> => {
     const read = await api.node(nodeId, 'workspace.readFile', { workspaceId, path });
-    queries.setQueryData(nodeKey(nodeId, 'workspace.readFile', { workspaceId, path }), read);
+    queries.setQueryData(readKey, read);
     return read.content;
   };
   const saving = useAct(
     async ({ expected }: { expected: FileRevision }) => {
       const written = text;
-      const { revision } = await api.node(nodeId, 'workspace.writeFile', {
+      const { revision, byteLength } = await api.node(nodeId, 'workspace.writeFile', {
         workspaceId,
         path,
         expectedRevision: expected,
         text: written,
       });
-      return { written, revision };
+      return { written, revision, byteLength };
     },
-    ({ written, revision }) => {
-      setBase({ text: written, revision });
+    ({ written, ...facts }) => {
+      setBase({ text: written, revision: facts.revision });
       setTheirs(null);
-      // The next who opens it sees what was saved.
-      queries.removeQueries({ queryKey: nodeKey(nodeId, 'workspace.readFile', { workspaceId, path }) });
+      // Whoever opens it next sees what was saved.
+      const saved: FileContent = { kind: 'text', text: written, ...facts };
+      queries.setQueryData(readKey, { workspaceId, path, content: saved });
       void queries.invalidateQueries({ queryKey: nodeKey(nodeId, 'git.status') });
     },
   );
   const comparing = useAct(readAgain, (read) => setTheirs(read.kind === 'text' ? read : null));
   const take = (taken: TextContent): void => {
-    setBase({ text: taken.text, revision: taken.revision });
+    setBegun(taken);
+    setBase(taken);
     setText(taken.text);
     setTheirs(null);
     saving.reset();
@@ -160,7 +165,7 @@ function TextFile({
         </div>
       )}
       <div className={styles.editor}>
-        <CodeEditor path={path} text={base.text} isReadOnly={!mayWrite} onChange={setText} onSave={save} />
+        <CodeEditor path={path} begun={begun} isReadOnly={!mayWrite} onChange={setText} onSave={save} />
       </div>
     </div>
   );
