@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FailureError, type NodeId, type SessionId, type WorkspaceId } from '@roost/protocol';
+import type { FailureError, NodeId, SessionId, WorkspaceId } from '@roost/protocol';
 import { hubApi } from './hub-api.ts';
 
 const NODE = 'aaaaaaaaaaaaaaaa' as NodeId;

@@ -276,9 +276,9 @@ function channelMessage(channel: number, bytes: Uint8Array): Uint8Array<ArrayBuf
   return message;
 }
 
-function listen<Type extends 'open' | 'close' | 'error' | 'message'>(
+function listen(
   webSocket: WebSocketLike,
-  type: Type,
+  type: 'open' | 'close' | 'error' | 'message',
   listener: (event: { readonly data?: unknown }) => void,
 ): () => void {
   webSocket.addEventListener(type, listener);

@@ -37,7 +37,7 @@ export function SessionCard({
         {session.provider} · {session.workspaceId} · {node?.name ?? session.nodeId}
         {isLive(session) && !isReachable && ` (${node?.link.state ?? 'unknown'}: as last seen)`}
       </span>
-      {session.activity?.detail != null && (
+      {session.activity !== null && session.activity !== undefined && session.activity.detail !== null && (
         <span className={`${styles.detail} roost-mono`}>{session.activity.detail}</span>
       )}
       {withScreen && session.transport === 'pty' && isLive(session) && (

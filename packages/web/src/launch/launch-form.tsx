@@ -131,7 +131,7 @@ function ProfileFields({ snapshot, choice, onChange }: FieldsProps) {
           allowDeselect={false}
           data={[
             ...profiles.map(({ id, description }) => ({
-              value: id as string,
+              value: id,
               label: description === null ? id : `${id}: ${description}`,
             })),
             { value: NO_PROFILE, label: 'None: the provider as it is' },
@@ -181,7 +181,7 @@ function PlaceFields({ snapshot, choice, onChange }: FieldsProps) {
         label="Workspace"
         searchable
         allowDeselect={false}
-        data={snapshot.workspaces.map(({ id, root }) => ({ value: id as string, label: `${id} (${root})` }))}
+        data={snapshot.workspaces.map(({ id, root }) => ({ value: id, label: `${id} (${root})` }))}
         value={choice.workspace.id}
         onChange={(next) => {
           const workspace = snapshot.workspaces.find(({ id }) => id === next);

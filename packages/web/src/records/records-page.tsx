@@ -1,6 +1,6 @@
 /** The durable identities behind sessions: to be resumed, renamed, forgotten. */
 import { useDeferredValue, useState } from 'react';
-import { Badge, Button, Group, Modal, Select, Stack, Table, TextInput } from '@mantine/core';
+import { Button, Group, Modal, Select, Stack, Table, TextInput } from '@mantine/core';
 import { Link, useLocation } from 'wouter';
 import type { HubView, SeenRecord } from '@roost/client/browser';
 import { SessionName, type RecordState } from '@roost/protocol';
@@ -11,16 +11,18 @@ import { ConfirmButton } from '../parts/confirm.tsx';
 import { FailureAlert } from '../parts/failure-alert.tsx';
 import { SearchIcon } from '../parts/icons.tsx';
 import { Empty, LoadingRows, Page, TableBox } from '../parts/page.tsx';
+import type { Tone } from '../parts/session-words.ts';
+import { Status } from '../parts/status.tsx';
 import { sessionPath, workspacePath } from '../shell/pages.ts';
 
 /** Rows that are drawn before somebody asks for more. */
 const ROWS_AT_ONCE = 100;
 
-const STATES: Readonly<Record<RecordState, { readonly label: string; readonly color: string }>> = {
-  live: { label: 'live', color: 'green' },
-  'identity-pending': { label: 'live, not known to its provider yet', color: 'blue' },
-  dormant: { label: 'can be resumed', color: 'gray' },
-  unavailable: { label: 'cannot be resumed', color: 'red' },
+const STATES: Readonly<Record<RecordState, { readonly label: string; readonly tone: Tone }>> = {
+  live: { label: 'live', tone: 'ok' },
+  'identity-pending': { label: 'live, not known to its provider yet', tone: 'busy' },
+  dormant: { label: 'can be resumed', tone: 'quiet' },
+  unavailable: { label: 'cannot be resumed', tone: 'bad' },
 };
 
 export default function RecordsPage() {
@@ -111,7 +113,7 @@ function textOf(view: HubView, { name, provider, workspaceId, nodeId, id }: Seen
 
 function RecordRow({ record, nodeName }: { readonly record: SeenRecord; readonly nodeName: string }) {
   const mayAct = useMay('operator');
-  const { label, color } = STATES[record.state];
+  const { label, tone } = STATES[record.state];
   return (
     <Table.Tr>
       <Table.Td>
@@ -122,9 +124,7 @@ function RecordRow({ record, nodeName }: { readonly record: SeenRecord; readonly
         )}
       </Table.Td>
       <Table.Td>
-        <Badge variant="light" color={color} tt="none">
-          {label}
-        </Badge>
+        <Status text={label} tone={tone} />
         {record.lastError !== null && <div className="roost-mono">{record.lastError}</div>}
       </Table.Td>
       <Table.Td>

@@ -40,14 +40,19 @@ export class OwnStyles {
   }
 
   #createElement(tag: string): HTMLElement {
-    const create = (name: string): HTMLElement => Document.prototype.createElement.call(this.#page, name);
+    // The other way to make elements, which is left alone.
+    const create = (name: string) => this.#page.createElementNS('http://www.w3.org/1999/xhtml', name);
     if (tag !== 'style') return create(tag);
     const sheet = new CSSStyleSheet();
     this.#sheets.add(sheet);
     this.#page.adoptedStyleSheets = [...this.#page.adoptedStyleSheets, sheet];
     const element = create('span');
     element.hidden = true;
-    Object.defineProperty(element, 'textContent', { set: (css: string) => void sheet.replaceSync(css) });
+    Object.defineProperty(element, 'textContent', {
+      set: (css: string) => {
+        sheet.replaceSync(css);
+      },
+    });
     return element;
   }
 }

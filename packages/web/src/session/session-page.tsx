@@ -56,6 +56,10 @@ function UnseenSession({ id, isViewRead }: { readonly id: SessionId; readonly is
   );
 }
 
+function isSpokenWith({ protocol }: SeenSession): boolean {
+  return protocol !== null && protocol !== undefined;
+}
+
 type Tab = 'terminal' | 'conversation' | 'output' | 'changes';
 const TAB_LABELS: Readonly<Record<Tab, string>> = {
   terminal: 'Terminal',
@@ -69,7 +73,7 @@ function tabsOf(session: SeenSession, mayRead: boolean): Tab[] {
   const first: Tab[] =
     session.transport === 'pty'
       ? [isLive(session) ? 'terminal' : 'output']
-      : session.protocol != null && mayRead
+      : isSpokenWith(session) && mayRead
         ? ['conversation']
         : ['output'];
   return mayRead ? [...first, 'changes'] : first;
@@ -116,7 +120,7 @@ function ShownSession({ session }: { readonly session: SeenSession }) {
           {mayAct && <SessionActions session={session} />}
         </div>
       </div>
-      {mayAct && session.protocol != null && isLive(session) && <Interactions session={session} />}
+      {mayAct && isSpokenWith(session) && isLive(session) && <Interactions session={session} />}
       <div className={styles.body}>
         <Suspense fallback={<LoadingRows height={120} />}>
           <TabBody session={session} tab={tab} />

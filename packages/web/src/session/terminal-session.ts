@@ -2,6 +2,7 @@
 import type { TerminalAttachment } from '@roost/client/browser';
 import { FailureError, type FailureCode, type NodeId, type SessionId } from '@roost/protocol';
 import type { NodeLines } from '../hub/node-lines.ts';
+import { isOver, sleep } from '../hub/waiting.ts';
 
 export type TerminalState =
   | { readonly kind: 'connecting' }
@@ -155,21 +156,4 @@ export class TerminalSession {
       if (isOver(signal)) attachment.close();
     });
   }
-}
-
-function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, milliseconds);
-    signal.addEventListener('abort', done, { once: true });
-  });
-}
-
-/** A function: it may change during every wait. */
-function isOver(signal: AbortSignal): boolean {
-  return signal.aborted;
 }

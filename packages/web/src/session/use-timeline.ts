@@ -2,12 +2,14 @@ import { useEffect, useState } from 'react';
 import { FailureError, type NodeId, type SessionId } from '@roost/protocol';
 import type { HubApi } from '@roost/client/browser';
 import { useHub } from '../hub/hub-context.tsx';
+import { isOver, sleep } from '../hub/waiting.ts';
 import { EMPTY_TIMELINE, foldTimeline, type Timeline } from './timeline-model.ts';
 
 /** Bytes of a timeline that are read at first: its newest part. */
 const FIRST_BYTES = 256 * 1024;
 /** Milliseconds for which one question waits for more. */
 const WAIT_MS = 20_000;
+/** Milliseconds until what failed is tried again. */
 const RETRY_MS = 3_000;
 
 export interface ReadTimeline {
@@ -71,7 +73,7 @@ async function follow({
       next = page.next;
       if (page.ended && page.entries.length === 0) return;
     } catch (error) {
-      if (signal.aborted) return;
+      if (isOver(signal)) return;
       const told = error instanceof FailureError ? error : new FailureError('internal-error');
       read = { ...read, error: told };
       onRead(read);
@@ -79,7 +81,7 @@ async function follow({
         ['unknown-session', 'unsupported-transport', 'forbidden', 'out-of-scope'].includes(told.failure.code)
       )
         return;
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      await sleep(RETRY_MS, signal);
     }
   }
 }

@@ -129,7 +129,7 @@ function NewInvite({ onClose }: { readonly onClose: () => void }) {
               data-autofocus
               value={name}
               onChange={(event) => setName(event.currentTarget.value)}
-              error={isNameGood ? null : parsed.error?.issues[0]?.message}
+              error={isNameGood ? null : parsed.error.issues[0]?.message}
             />
             <Text size="sm" c="dimmed">
               The machine calls this hub from then on; nothing has to be opened towards it. It leaves with{' '}

@@ -182,7 +182,7 @@ function NewUser({ onClose }: { readonly onClose: () => void }) {
             label="Machines"
             placeholder={nodes.length === 0 ? 'Every machine' : ''}
             data={[...(view?.nodes.values() ?? [])].map(({ id, name: label }) => ({
-              value: id as string,
+              value: id,
               label,
             }))}
             value={nodes}

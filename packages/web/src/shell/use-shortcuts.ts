@@ -21,12 +21,11 @@ export function useShortcuts(effects: ShortcutEffects): void {
     const onKey = (event: KeyboardEvent): void => {
       if (event.isComposing) return;
       const target = event.target instanceof Element ? event.target : null;
-      const isTerminal = target?.closest('.xterm') != null;
+      const isTerminal = isWithin(target, '.xterm');
       const isTyping =
-        !isTerminal &&
-        target?.closest('input, textarea, select, [contenteditable="true"], [data-editor]') != null;
+        !isTerminal && isWithin(target, 'input, textarea, select, [contenteditable="true"], [data-editor]');
       // A dialog has keys of its own.
-      if (target?.closest('[role="dialog"]') != null) return;
+      if (isWithin(target, '[role="dialog"]')) return;
       const { action, isPending } = pressKey(event.timeStamp < pendingUntil, {
         key: event.key,
         ctrl: event.ctrlKey || event.metaKey,
@@ -63,4 +62,8 @@ export function useShortcuts(effects: ShortcutEffects): void {
     window.addEventListener('keydown', onKey, { capture: true });
     return () => window.removeEventListener('keydown', onKey, { capture: true });
   }, []);
+}
+
+function isWithin(target: Element | null, selector: string): boolean {
+  return target !== null && target.closest(selector) !== null;
 }

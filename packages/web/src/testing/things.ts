@@ -42,7 +42,7 @@ export function session({ activity, nodeId = NODE_ID, ...said }: SaidSession = {
     protocol: null,
     size: { columns: 80, rows: 24 },
     activity:
-      activity == null
+      activity === null || activity === undefined
         ? null
         : { source: 'hooks', since: AT, reason: null, authority: null, detail: null, ...activity },
     createdAt: AT,

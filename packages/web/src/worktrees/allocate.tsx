@@ -73,7 +73,7 @@ function AllocateDialog({
             label="Profile"
             allowDeselect={false}
             data={profiles.map(({ id, sourceWorkspace }) => ({
-              value: id as string,
+              value: id,
               label: `${id} (of ${sourceWorkspace})`,
             }))}
             value={profile?.id ?? null}

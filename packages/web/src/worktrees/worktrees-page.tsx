@@ -1,6 +1,6 @@
 /** Managed worktrees of every node: what they are for, and what stands in the way of those that should go. */
 import { useState } from 'react';
-import { Badge, Button, Group, Modal, Select, Stack, Table, Text } from '@mantine/core';
+import { Button, Group, Modal, Select, Stack, Table, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import {
@@ -17,20 +17,22 @@ import { Ago } from '../parts/ago.tsx';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { FailureAlert } from '../parts/failure-alert.tsx';
 import { Empty, LoadingRows, Page, TableBox } from '../parts/page.tsx';
+import type { Tone } from '../parts/session-words.ts';
+import { Status } from '../parts/status.tsx';
 import { workspacePath } from '../shell/pages.ts';
 import { AllocateButton } from './allocate.tsx';
 
 /** Milliseconds between two looks while the page is open. */
 const LOOK_MS = 10_000;
 
-const STATES: Readonly<Record<LeaseState, { readonly label: string; readonly color: string }>> = {
-  allocating: { label: 'being made', color: 'blue' },
-  ready: { label: 'ready', color: 'green' },
-  'in-use': { label: 'in use', color: 'teal' },
-  retained: { label: 'kept', color: 'gray' },
-  'cleanup-blocked': { label: 'cannot be removed', color: 'orange' },
-  'recovery-required': { label: 'needs a decision', color: 'red' },
-  removed: { label: 'removed', color: 'gray' },
+const STATES: Readonly<Record<LeaseState, { readonly label: string; readonly tone: Tone }>> = {
+  allocating: { label: 'being made', tone: 'busy' },
+  ready: { label: 'ready', tone: 'ok' },
+  'in-use': { label: 'in use', tone: 'busy' },
+  retained: { label: 'kept', tone: 'quiet' },
+  'cleanup-blocked': { label: 'cannot be removed', tone: 'wait' },
+  'recovery-required': { label: 'needs a decision', tone: 'bad' },
+  removed: { label: 'removed', tone: 'quiet' },
 };
 
 const CHOICES: Readonly<Record<LeaseChoice, string>> = {
@@ -54,7 +56,7 @@ export default function WorktreesPage() {
           placeholder="Every node"
           clearable
           size="xs"
-          data={all.map(({ id, name }) => ({ value: id as string, label: name }))}
+          data={all.map(({ id, name }) => ({ value: id, label: name }))}
           value={chosen}
           onChange={(next) => setChosen(NodeId.safeParse(next).data ?? null)}
         />
@@ -132,7 +134,7 @@ function LeaseTable({ node, leases }: { readonly node: HubNode; readonly leases:
 }
 
 function LeaseRow({ node, lease }: { readonly node: HubNode; readonly lease: WorktreeLease }) {
-  const { label, color } = STATES[lease.state];
+  const { label, tone } = STATES[lease.state];
   return (
     <Table.Tr>
       <Table.Td>
@@ -144,9 +146,7 @@ function LeaseRow({ node, lease }: { readonly node: HubNode; readonly lease: Wor
         )}
       </Table.Td>
       <Table.Td>
-        <Badge variant="light" color={color} tt="none">
-          {label}
-        </Badge>
+        <Status text={label} tone={tone} />
         {lease.failure !== null && (
           <Text size="xs" c="dimmed">
             {FAILURE_SENTENCES[lease.failure]}
