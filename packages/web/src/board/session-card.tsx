@@ -18,6 +18,7 @@ export function SessionCard({
   readonly withScreen: boolean;
 }) {
   const isReachable = node?.link.state === 'online';
+  const detail = session.activity?.detail ?? null;
   return (
     <Link
       href={sessionPath(session.id)}
@@ -37,9 +38,7 @@ export function SessionCard({
         {session.provider} · {session.workspaceId} · {node?.name ?? session.nodeId}
         {isLive(session) && !isReachable && ` (${node?.link.state ?? 'unknown'}: as last seen)`}
       </span>
-      {session.activity !== null && session.activity !== undefined && session.activity.detail !== null && (
-        <span className={`${styles.detail} roost-mono`}>{session.activity.detail}</span>
-      )}
+      {detail !== null && <span className={`${styles.detail} roost-mono`}>{detail}</span>}
       {withScreen && session.transport === 'pty' && isLive(session) && (
         <ScreenThumbnail session={session} isReachable={isReachable} />
       )}

@@ -6,6 +6,7 @@ import { Diff, Hunk, markEdits, parseDiff, tokenize, type FileData } from 'react
 import 'react-diff-view/style/index.css';
 import type { GitDiff, GitDiffFile } from '@roost/protocol';
 import { Empty } from '../parts/page.tsx';
+import { unquoted } from './quoted-path.ts';
 import styles from './diff.module.css';
 
 /** Files that are open at first, and changed lines of a file within which edits are marked and it opens by itself. */
@@ -138,20 +139,6 @@ function parsedFiles(patch: string): ReadonlyMap<string, FileData> {
   const files = parseDiff(patch, { nearbySequences: 'zip' });
   return new Map(files.map((file) => [unquoted(file.type === 'delete' ? file.oldPath : file.newPath), file]));
 }
-
-/** Git quotes paths that hold other letters than ASCII, byte by byte. */
-export function unquoted(path: string): string {
-  const quoted = /^"(.*)"$/s.exec(path)?.[1];
-  if (quoted === undefined) return path;
-  const bytes: number[] = [];
-  for (const [, octal, escaped, plain] of quoted.matchAll(/\\([0-7]{3})|\\(.)|([^\\]+)/gsu)) {
-    if (octal !== undefined) bytes.push(Number.parseInt(octal, 8));
-    else bytes.push(...new TextEncoder().encode(plain ?? ESCAPES[escaped ?? ''] ?? escaped ?? ''));
-  }
-  return new TextDecoder().decode(Uint8Array.from(bytes));
-}
-
-const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };
 
 function linesOf({ additions, deletions }: GitDiffFile): number {
   return (additions ?? 0) + (deletions ?? 0);
