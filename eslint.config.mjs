@@ -43,7 +43,7 @@ const arrows = Object.entries(ARROWS).map(([name, allowed]) => {
           { regex: `^${typesOf}$`, message, allowTypeImports: true },
         ];
   return {
-    files: [`packages/${name}/src/**/*.ts`],
+    files: [`packages/${name}/src/**/*.{ts,tsx}`],
     rules: {
       'no-restricted-imports': [
         'error',
@@ -68,14 +68,20 @@ const arrows = Object.entries(ARROWS).map(([name, allowed]) => {
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/node_modules/**', '**/coverage/**'] },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [
       js.configs.recommended,
       ...tseslint.configs.strictTypeChecked,
       ...tseslint.configs.stylisticTypeChecked,
     ],
     plugins: { 'import-x': importX },
-    languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
+    languageOptions: {
+      parserOptions: {
+        // Code for browsers is checked against other globals.
+        project: ['./tsconfig.json', './packages/web/tsconfig.json'],
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
     rules: {
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       // `import { type X }` keeps the import itself: it loads a module for nothing.
@@ -103,7 +109,7 @@ export default tseslint.config(
     rules: { 'no-console': 'off' },
   },
   {
-    files: ['**/*.test.ts', 'test/**/*.ts'],
+    files: ['**/*.test.{ts,tsx}', 'test/**/*.ts'],
     rules: {
       '@typescript-eslint/no-non-null-assertion': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',

@@ -15,7 +15,7 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
           // Otherwise one processor less than there are.
           maxWorkers: availableParallelism(),
-          include: ['packages/*/src/**/*.test.ts', 'bench/**/*.test.ts'],
+          include: ['packages/*/src/**/*.test.{ts,tsx}', 'bench/**/*.test.ts'],
           globalSetup: ['test/support/bundled-node.ts'],
           setupFiles: ['test/support/property-seed.ts'],
           testTimeout: 60_000,

@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { build } from 'esbuild';
+import { buildWeb } from './build-web.mjs';
 
 const { version } = JSON.parse(
   readFileSync(new URL('../packages/cli/package.json', import.meta.url), 'utf8'),
@@ -84,7 +85,7 @@ const bundle = ({ needsRequire, banner, ...options }) =>
     metafile: true,
   });
 
-const built = await Promise.all(outputs.map(bundle));
+const [web, ...built] = await Promise.all([buildWeb(shared.absWorkingDir), ...outputs.map(bundle)]);
 const programHash = createHash('sha256')
   .update(readFileSync(new URL('../packages/cli/dist/program.cjs', import.meta.url)))
   .digest('hex')
@@ -98,7 +99,7 @@ built.push(
 );
 
 // Written in place, leftovers removed after: whoever runs the old build meanwhile never finds it missing.
-const current = new Set(built.flatMap(({ metafile }) => Object.keys(metafile.outputs)));
+const current = new Set([...web, ...built.flatMap(({ metafile }) => Object.keys(metafile.outputs))]);
 for (const { outdir } of outputs) {
   const names = await readdir(outdir, { recursive: true, withFileTypes: true }).catch(() => []);
   for (const entry of names.filter((one) => one.isFile())) {

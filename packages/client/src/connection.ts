@@ -30,6 +30,7 @@ import { nodeTokenPath } from './home.ts';
 import { readToken } from './node-token.ts';
 import { assertSocketPath } from './open-socket.ts';
 import { OpenConnection } from './open-connection.ts';
+import type { RequestOptions } from './open-requests.ts';
 import { shakeHands, type Handshake } from './shake-hands.ts';
 
 /** Milliseconds that a node may take until it is ready for requests, before it counts as hanging. */
@@ -60,18 +61,6 @@ interface LineOptions {
 
 /** A Unix socket, or a `ws:` URL on this machine. */
 type ConnectTarget = { readonly socketPath: string } | { readonly url: string };
-
-export interface RequestOptions {
-  /** Milliseconds; the request then fails with `request-timed-out`, but may still land. */
-  readonly timeoutMs?: number;
-  /** Stops waiting; like the deadline, it does not take the request back. */
-  readonly signal?: AbortSignal;
-  /**
-   * brief: take the controller lease for this request alone, when nobody holds it. held: count on the lease of
-   * `controller.acquire`. By default held once that has succeeded on this connection, brief before.
-   */
-  readonly lease?: 'brief' | 'held';
-}
 
 /** The last event that was seen; sequence 0 for none. The incarnation notices a journal that was made anew. */
 export interface EventCursor {

@@ -8,7 +8,6 @@ export {
   type ConnectOptions,
   type EventCursor,
   type NodeConnection,
-  type RequestOptions,
 } from './connection.ts';
 export { followEvents, type FollowOptions, type Resync } from './follow-events.ts';
 export { followState } from './follow-state.ts';
@@ -25,6 +24,7 @@ export {
   SOCKET_PATH_BYTES_MAX,
 } from './home.ts';
 export { nodeToken } from './node-token.ts';
+export type { RequestOptions } from './open-requests.ts';
 export { openNode, type OpenedNode, type OpenNodeOptions } from './open-node.ts';
 export { nodeEnvironment, parseReadyLine, startHub, startNode, type StartOptions } from './start-node.ts';
 export {

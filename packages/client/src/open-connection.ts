@@ -1,17 +1,14 @@
 /** An authenticated WebSocket to a node, or to a hub that passes on to one, as a `NodeConnection`. */
 import type { Duplex } from 'node:stream';
-import {
-  FailureError,
-  OPERATIONS,
-  type ConnectionId,
-  type ControllerState,
-  type OperationName,
-  type OutputFrame,
-  type ParamsInput,
-  type Request,
-  type Result,
-  type Role,
-  type Selection,
+import type {
+  ConnectionId,
+  ControllerState,
+  OperationName,
+  OutputFrame,
+  ParamsInput,
+  Result,
+  Role,
+  Selection,
 } from '@roost/protocol';
 import WebSocket from 'ws';
 import type {
@@ -20,20 +17,12 @@ import type {
   NodeConnection,
   NodeLine,
   OutputListener,
-  RequestOptions,
   ResyncListener,
   ScreenListener,
 } from './connection.ts';
-import { bytesOf, ONE_SHOT, readFrame } from './read-frame.ts';
-import { requestMessages } from './request-messages.ts';
+import { OpenRequests, type RequestOptions } from './open-requests.ts';
+import { bytesOf, readFrame } from './read-frame.ts';
 import { TerminalChannels } from './terminal-channels.ts';
-
-/** Milliseconds that a request may take unless it names its own deadline. */
-const REQUEST_TIMEOUT_MS = 30_000;
-
-interface OpenRequest {
-  settle(frame: { result: unknown } | { error: unknown }): void;
-}
 
 export interface ConnectionFacts {
   readonly role: Role;
@@ -51,15 +40,12 @@ export class OpenConnection implements NodeConnection {
   readonly isLocal: boolean;
   readonly #channels: TerminalChannels;
   readonly #webSocket: WebSocket;
-  readonly #requests = new Map<number, OpenRequest>();
+  readonly #requests: OpenRequests;
   readonly #closeListeners = new Set<() => void>();
   readonly #outputListeners = new Map<string, OutputListener>();
   #eventListener: EventListener | undefined;
   #resyncListener: ResyncListener | undefined;
   #screenListener: ScreenListener | undefined;
-  /** Whether `controller.acquire` succeeded here: losing the lease afterwards is to be noticed, not papered over. */
-  #holdsLease = false;
-  #nextId = 1;
   #closed = false;
 
   constructor({ webSocket, selection, ready }: NodeLine, { role, isLocal }: ConnectionFacts) {
@@ -73,6 +59,7 @@ export class OpenConnection implements NodeConnection {
     this.isLocal = isLocal;
     this.#channels = new TerminalChannels(webSocket);
     this.#webSocket = webSocket;
+    this.#requests = new OpenRequests((message) => webSocket.send(message));
     webSocket.removeAllListeners('error');
     webSocket.on('error', () => webSocket.terminate());
     webSocket.on('close', () => this.#onClosed());
@@ -86,51 +73,9 @@ export class OpenConnection implements NodeConnection {
   request<Name extends OperationName>(
     name: Name,
     params: ParamsInput<Name>,
-    options: RequestOptions = {},
+    options?: RequestOptions,
   ): Promise<Result<Name>> {
-    const { timeoutMs = REQUEST_TIMEOUT_MS, signal } = options;
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted === true) {
-        reject(abortReason(signal));
-        return;
-      }
-      if (this.#closed) {
-        reject(new FailureError('connection-lost'));
-        return;
-      }
-      const id = this.#nextId++;
-      const messages = requestMessages({
-        kind: 'request',
-        id,
-        operation: name,
-        params,
-        deadlineMs: Math.max(1, Math.ceil(timeoutMs)),
-        ...this.#lease(name, options),
-      });
-      const settle: OpenRequest['settle'] = (outcome) => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', onAbort);
-        this.#requests.delete(id);
-        if ('error' in outcome) {
-          reject(outcome.error instanceof Error ? outcome.error : new Error(String(outcome.error)));
-          return;
-        }
-        if (name === 'controller.acquire') this.#holdsLease = true;
-        if (name === 'controller.release') this.#holdsLease = false;
-        const parsed = OPERATIONS[name].result.safeParse(outcome.result, ONE_SHOT);
-        // The declaration of `name` is where both the schema and the type come from.
-        if (parsed.success) resolve(parsed.data as Result<Name>);
-        else reject(new FailureError('internal-error', { operation: name }, { cause: parsed.error }));
-      };
-      const onAbort = (): void => settle({ error: signal === undefined ? undefined : abortReason(signal) });
-      const timer = setTimeout(
-        () => settle({ error: new FailureError('request-timed-out', { operation: name, timeoutMs }) }),
-        timeoutMs,
-      );
-      signal?.addEventListener('abort', onAbort, { once: true });
-      this.#requests.set(id, { settle });
-      for (const message of messages) this.#webSocket.send(message);
-    });
+    return this.#requests.ask(name, params, options);
   }
 
   async subscribeEvents(
@@ -215,20 +160,15 @@ export class OpenConnection implements NodeConnection {
     listener?.(frame);
   }
 
-  #lease(name: OperationName, { lease }: RequestOptions): Pick<Request, 'lease'> {
-    const isBrief = lease === undefined ? !this.#holdsLease : lease === 'brief';
-    return isBrief && OPERATIONS[name].access === 'controller' ? { lease: 'brief' } : {};
-  }
-
   #onMessage(data: WebSocket.RawData): void {
     if (this.#closed) return;
     const frame = readFrame(data);
     switch (frame?.kind) {
       case 'response':
-        this.#requests.get(frame.id)?.settle({ result: frame.result });
+        this.#requests.answered(frame);
         return;
       case 'failure':
-        this.#requests.get(frame.id)?.settle({ error: FailureError.from(frame.failure) });
+        this.#requests.refused(frame);
         return;
       case 'event':
         this.#eventListener?.(frame.event);
@@ -256,8 +196,7 @@ export class OpenConnection implements NodeConnection {
   #onClosed(): void {
     if (this.#closed) return;
     this.#closed = true;
-    for (const open of [...this.#requests.values()])
-      open.settle({ error: new FailureError('connection-lost') });
+    this.#requests.close();
     this.#channels.close();
     for (const listener of this.#closeListeners) listener();
     this.#closeListeners.clear();
@@ -266,10 +205,4 @@ export class OpenConnection implements NodeConnection {
 
 function outputKey(sessionId: string, stream: string): string {
   return `${sessionId} ${stream}`;
-}
-
-function abortReason(signal: AbortSignal): Error {
-  return signal.reason instanceof Error
-    ? signal.reason
-    : new DOMException('The request was aborted.', 'AbortError');
 }

@@ -1,9 +1,9 @@
-/** Messages of a node, read without trust: what cannot be read is undefined, never an exception. */
-import { failure, NodeFrame, UnknownEventFrame } from '@roost/protocol';
+/** Messages of a node as `ws` delivers them. */
+import type { NodeFrame, UnknownEventFrame } from '@roost/protocol';
 import type WebSocket from 'ws';
+import { ONE_SHOT, parseJsonText, readFrameValue } from './frame-value.ts';
 
-/** Compiling a schema costs more than a command's few answers gain by it. */
-export const ONE_SHOT = { jitless: true };
+export { ONE_SHOT };
 
 export function bytesOf(data: WebSocket.RawData): Buffer {
   if (Array.isArray(data)) return Buffer.concat(data);
@@ -11,38 +11,12 @@ export function bytesOf(data: WebSocket.RawData): Buffer {
 }
 
 export function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
+  return parseJsonText(bytes.toString('utf8'));
 }
 
-/**
- * What a newer node adds must not end the connection: a frame of an unknown kind is `unknown-kind`, an event of an unknown kind
- * has no body, and an answer that cannot be read ends its own request alone.
- */
+/** See `readFrameValue`. */
 export function readFrame(
   data: WebSocket.RawData,
 ): NodeFrame | UnknownEventFrame | { readonly kind: 'unknown-kind' } | undefined {
-  const value = parseJson(bytesOf(data));
-  const known =
-    NodeFrame.safeParse(value, ONE_SHOT).data ?? UnknownEventFrame.safeParse(value, ONE_SHOT).data;
-  if (known !== undefined) return known;
-  if (!isObject(value) || typeof value.kind !== 'string') return undefined;
-  if (value.kind === 'failure' && Number.isInteger(value.id) && isObject(value.failure)) {
-    const { code } = value.failure;
-    const details = {
-      reason: 'a failure that is not known here',
-      code: typeof code === 'string' ? code : '',
-    };
-    return { kind: 'failure', id: Number(value.id), failure: failure('internal-error', details) };
-  }
-  return KNOWN_KINDS.has(value.kind) ? undefined : { kind: 'unknown-kind' };
-}
-
-const KNOWN_KINDS: ReadonlySet<string> = new Set(NodeFrame.options.map(({ shape }) => shape.kind.value));
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
+  return readFrameValue(parseJson(bytesOf(data)));
 }

@@ -16,7 +16,7 @@ const PIECE_UNITS = Math.floor((CLIENT_FRAME_BYTES_MAX - 256) / 3);
 /** @throws FailureError invalid-request when it is too long for any number of parts. */
 export function requestMessages(request: Request): string[] {
   const text = JSON.stringify(request);
-  const bytes = Buffer.byteLength(text);
+  const bytes = new TextEncoder().encode(text).length;
   if (bytes <= CLIENT_FRAME_BYTES_MAX) return [text];
   if (bytes > REQUEST_BYTES_MAX) {
     throw new FailureError('invalid-request', { bytes, limit: REQUEST_BYTES_MAX });

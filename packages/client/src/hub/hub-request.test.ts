@@ -8,7 +8,8 @@ import { HUB_OPERATIONS, NODE_ROUTES, NodeId } from '@roost/protocol';
 import { scratchDirectory } from '../testing/fake-node.ts';
 import { connectThroughHub } from './connect-through-hub.ts';
 import { ownCertificate } from './hub-for-test.ts';
-import { hubRequest, nodeRequest, placeParams } from './hub-request.ts';
+import { httpCall } from '../http-call.ts';
+import { hubRequest, nodeRequest } from './hub-request.ts';
 import { requestOptions, type HubTarget } from './hub-target.ts';
 
 const ME = { kind: 'user', user: 'one', role: 'observer', scope: null, expiresAt: null };
@@ -75,21 +76,22 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
 
 test('parameters go where the route of an operation wants them', () => {
   const { route } = HUB_OPERATIONS['nodes.rename'];
-  expect(placeParams(route, { node: 'a/b', name: 'new' })).toEqual({
+  expect(httpCall(route, { node: 'a/b', name: 'new' })).toEqual({
+    method: 'PATCH',
     path: '/api/v1/nodes/a%2Fb',
     body: '{"name":"new"}',
   });
   expect(
-    placeParams(HUB_OPERATIONS['sessions.list'].route, { search: 'a b&c', limit: 5, node: undefined }),
-  ).toEqual({ path: '/api/v1/sessions?search=a+b%26c&limit=5', body: null });
+    httpCall(HUB_OPERATIONS['sessions.list'].route, { search: 'a b&c', limit: 5, node: undefined }).path,
+  ).toBe('/api/v1/sessions?search=a+b%26c&limit=5');
   const screen = NODE_ROUTES['session.readScreen'];
   if (screen === null) throw new Error('no route');
-  expect(placeParams(screen, { node: 'n', sessionId: 's', scrollback: 9 })).toEqual({
-    path: '/api/v1/nodes/n/sessions/s/screen?scrollback=9',
-    body: null,
-  });
-  const { path } = placeParams({ method: 'GET', path: '/x' }, { some: ['a', 'b'] });
-  expect(new URLSearchParams(path.split('?')[1]).get('some')).toBe('["a","b"]');
+  expect(httpCall(screen, { node: 'n', sessionId: 's', scrollback: 9 }).path).toBe(
+    '/api/v1/nodes/n/sessions/s/screen?scrollback=9',
+  );
+  const { path } = httpCall({ method: 'GET', path: '/x' }, { some: ['a', 'b'], other: { c: 1 } });
+  const query = new URLSearchParams(path.split('?')[1]);
+  expect([query.getAll('some'), query.get('other')]).toEqual([['a', 'b'], '{"c":1}']);
 });
 
 test('the owner asks over the socket without a token, others over TCP with theirs', async () => {

@@ -2,7 +2,6 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import {
-  API_PREFIX,
   Failure,
   FailureError,
   HUB_OPERATIONS,
@@ -18,6 +17,7 @@ import {
 } from '@roost/protocol';
 import type { z } from 'zod';
 import { isCertificateError } from '@roost/protocol/node';
+import { httpCall } from '../http-call.ts';
 import { meansNobodyListens } from '../open-socket.ts';
 import { ONE_SHOT } from '../read-frame.ts';
 import { requestOptions, type HubTarget } from './hub-target.ts';
@@ -64,7 +64,7 @@ async function ask(
   params: Fields,
   { timeoutMs = TIMEOUT_MS }: RequestOptions,
 ): Promise<unknown> {
-  const { path, body } = placeParams(route, params);
+  const { path, body } = httpCall(route, params);
   const { status, text } = await send(target, { method: route.method, path, body, timeoutMs });
   const value = parseJson(text);
   if (status >= 400) throw problem(value, status);
@@ -77,32 +77,10 @@ function read(operation: string, schema: z.ZodType, value: unknown): unknown {
   return parsed.data;
 }
 
-interface Placed {
-  readonly path: string;
-  readonly body: string | null;
-}
-
-/** Puts parameters where the route wants them (`HttpRoute`). */
-function placeParams(route: HttpRoute, params: Fields): Placed {
-  const rest = new Map(Object.entries(params).filter(([, value]) => value !== undefined));
-  const path = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const value = rest.get(name);
-    rest.delete(name);
-    return encodeURIComponent(String(value));
-  });
-  if (route.method !== 'GET' && route.method !== 'DELETE') {
-    return { path: `${API_PREFIX}${path}`, body: JSON.stringify(Object.fromEntries(rest)) };
-  }
-  const query = new URLSearchParams();
-  for (const [name, value] of rest)
-    query.append(name, typeof value === 'string' ? value : JSON.stringify(value));
-  return { path: `${API_PREFIX}${path}${query.size === 0 ? '' : `?${query.toString()}`}`, body: null };
-}
-
 interface Sent {
   readonly method: string;
   readonly path: string;
-  readonly body: string | null;
+  readonly body: string | undefined;
   readonly timeoutMs: number;
 }
 
@@ -114,7 +92,7 @@ function send(
   const headers = {
     ...own,
     accept: 'application/json',
-    ...(body === null
+    ...(body === undefined
       ? {}
       : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
   };
@@ -129,7 +107,7 @@ function send(
       onResponse,
     );
     request.once('error', fail);
-    request.end(body ?? undefined);
+    request.end(body);
   });
 }
 

@@ -1,0 +1,133 @@
+import { expect, test } from 'vitest';
+import { FailureError, HubEvent, type NodeId } from '@roost/protocol';
+import { eventually } from '../testing/eventually.ts';
+import type { HubApi } from './hub-api.ts';
+import { HubMirror } from './hub-mirror.ts';
+
+const RUN = '0123456789abcdef';
+const NODE = 'aaaaaaaaaaaaaaaa' as NodeId;
+const AT = '2026-01-01T00:00:00Z';
+const session = (name: string) => ({
+  id: '1'.repeat(16),
+  recordId: null,
+  generation: 1,
+  name,
+  provider: 'claude',
+  transport: 'pty',
+  status: 'running',
+  workspaceId: 'shop',
+  size: null,
+  createdAt: AT,
+  endedAt: null,
+  exitCode: null,
+  exitSignal: null,
+  endReason: null,
+  attachedClients: 0,
+});
+
+/** A hub whose list of sessions and whose stream are in the hands of the test. */
+function fakeHub() {
+  const listed: { names: string[]; reads: number; refusal: FailureError | null } = {
+    names: [],
+    reads: 0,
+    refusal: null,
+  };
+  let stream: ReadableStreamDefaultController<Uint8Array> | undefined;
+  let last = 0;
+  const api = {
+    open: (_: string, __: unknown, signal: AbortSignal) => {
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          stream = controller;
+          signal.addEventListener('abort', () => controller.error(signal.reason), { once: true });
+        },
+      });
+      say(`event: alive\nid: ${RUN}-${last}\ndata: {}\n\n`);
+      return Promise.resolve(new Response(body));
+    },
+    hub: (name: string) => {
+      if (listed.refusal !== null) return Promise.reject(listed.refusal);
+      if (name === 'nodes.list') return Promise.resolve({ nodes: [] });
+      if (name === 'nodes.show') return Promise.resolve({ id: NODE });
+      if (name !== 'sessions.list')
+        return Promise.resolve({ records: [], workspaces: [], total: 0, next: null });
+      listed.reads++;
+      const sessions = listed.names.map((one) => ({ ...session(one), nodeId: NODE, nodeName: 'mill' }));
+      return Promise.resolve({ sessions, total: sessions.length, next: null });
+    },
+  } as unknown as HubApi;
+  const say = (text: string): void => stream?.enqueue(new TextEncoder().encode(text));
+  const tell = (body: unknown): void => {
+    last++;
+    const event = HubEvent.parse({ id: last, run: RUN, nodeId: NODE, sequence: null, at: AT, body });
+    say(`id: ${RUN}-${last}\ndata: ${JSON.stringify(event)}\n\n`);
+  };
+  return { api, listed, say, tell, lose: () => stream?.close() };
+}
+
+function mirrorOf(hub: ReturnType<typeof fakeHub>) {
+  const ending = new AbortController();
+  let now = 0;
+  const mirror = new HubMirror({ api: hub.api, now: () => ++now, schedule: (call) => setImmediate(call) });
+  const running = mirror.run(ending.signal);
+  const names = () => [...(mirror.state().view?.sessions.values() ?? [])].map(({ name }) => name);
+  return { mirror, names, end: () => (ending.abort(), running) };
+}
+
+test('lists are read once the line is there, and events continue them', async () => {
+  const hub = fakeHub();
+  hub.listed.names = ['first'];
+  const { mirror, names, end } = mirrorOf(hub);
+  await eventually(names).toEqual(['first']);
+  hub.tell({ kind: 'session-changed', session: session('renamed') });
+  await eventually(names).toEqual(['renamed']);
+  expect(mirror.state().line).toBe('live');
+  expect(hub.listed.reads).toBe(1);
+  await end();
+});
+
+test('a lost line keeps what was known and since when; what was between is not read again when it is continued', async () => {
+  const hub = fakeHub();
+  hub.listed.names = ['first'];
+  const { mirror, names, end } = mirrorOf(hub);
+  await eventually(names).toEqual(['first']);
+  const lines: string[] = [];
+  mirror.subscribe(() => lines.push(mirror.state().line));
+  hub.lose();
+  await eventually(() => lines).toEqual(['lost', 'live']);
+  hub.tell({ kind: 'session-changed', session: session('after') });
+  await eventually(names).toEqual(['after']);
+  expect(hub.listed.reads).toBe(1);
+  await end();
+});
+
+test('a resync reads the lists anew', async () => {
+  const hub = fakeHub();
+  hub.listed.names = ['first'];
+  const { names, end } = mirrorOf(hub);
+  await eventually(names).toEqual(['first']);
+  hub.listed.names = ['second'];
+  hub.say(`event: resync\nid: ${RUN}-9\ndata: {}\n\n`);
+  await eventually(names).toEqual(['second']);
+  await end();
+});
+
+test('a node whose view was made anew is read again, alone', async () => {
+  const hub = fakeHub();
+  hub.listed.names = ['first'];
+  const { names, end } = mirrorOf(hub);
+  await eventually(names).toEqual(['first']);
+  hub.listed.names = ['other'];
+  hub.tell({ kind: 'node-resynced' });
+  await eventually(names).toEqual(['other']);
+  await end();
+});
+
+test('who is not logged in any more ends it', async () => {
+  const hub = fakeHub();
+  hub.listed.refusal = new FailureError('unauthenticated');
+  const { mirror, end } = mirrorOf(hub);
+  await eventually(() => mirror.state().line).toBe('ended');
+  expect(mirror.state().error?.failure.code).toBe('unauthenticated');
+  await end();
+});

@@ -1,0 +1,62 @@
+// @vitest-environment happy-dom
+import { MantineProvider } from '@mantine/core';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { cleanup, render, screen } from '@testing-library/react';
+import { afterEach, expect, test } from 'vitest';
+import { viewOf, type HubMirror, type HubView, type MirrorState } from '@roost/client/browser';
+import type { Whoami } from '@roost/protocol';
+import type { Hub } from '../hub/hub.ts';
+import { HubProvider, MeProvider } from '../hub/hub-context.tsx';
+import { makeQueryClient } from '../hub/queries.ts';
+import { node, session } from '../testing/things.ts';
+import { BoardPage } from './board-page.tsx';
+
+afterEach(cleanup);
+
+const OBSERVER: Whoami = { kind: 'user', user: null, role: 'observer', scope: null, expiresAt: null };
+
+function show(view: HubView | null, me: Whoami = OBSERVER): void {
+  const state: MirrorState = { view, line: 'live', since: 0, error: null };
+  const mirror = { state: () => state, subscribe: () => () => undefined } as unknown as HubMirror;
+  // Nothing is asked for: no card has a screen here.
+  const hub = { mirror } as Hub;
+  render(
+    <MantineProvider withCssVariables={false} withGlobalClasses={false}>
+      <QueryClientProvider client={makeQueryClient()}>
+        <HubProvider hub={hub}>
+          <MeProvider me={me}>
+            <BoardPage />
+          </MeProvider>
+        </HubProvider>
+      </QueryClientProvider>
+    </MantineProvider>,
+  );
+}
+const lists = { nodes: [], sessions: [], records: [], workspaces: [] };
+
+test('until the lists are read, their place is held', () => {
+  show(null);
+  expect(screen.getByRole('status', { name: 'Loading' })).toBeTruthy();
+});
+
+test('a hub without machines says how to add one', () => {
+  show(viewOf(lists));
+  expect(screen.getByText('No machine belongs to this hub yet')).toBeTruthy();
+});
+
+test('whoever may only look is offered no new session', () => {
+  show(viewOf({ ...lists, nodes: [node()] }));
+  expect(screen.getByText('Nothing runs now')).toBeTruthy();
+  expect(screen.queryByRole('button', { name: 'New session' })).toBeNull();
+});
+
+test('who may act is', () => {
+  show(viewOf({ ...lists, nodes: [node()] }), { ...OBSERVER, role: 'operator' });
+  expect(screen.getByRole('button', { name: 'New session' })).toBeTruthy();
+});
+
+test('a session of a node that is away is shown as it was last seen', () => {
+  const sessions = [session({ name: 'builder', transport: 'pipe' })];
+  show(viewOf({ ...lists, nodes: [node({ state: 'offline', reason: 'connection-lost' })], sessions }));
+  expect(screen.getByRole('link', { name: /builder.*offline: as last seen/ })).toBeTruthy();
+});

@@ -1,0 +1,201 @@
+/** Every session of every node: those that wait for a person first. */
+import { useDeferredValue, useEffect, useState } from 'react';
+import { Button, SegmentedControl, Select, Switch, TextInput } from '@mantine/core';
+import { useLocalStorage } from '@mantine/hooks';
+import type { HubView } from '@roost/client/browser';
+import { NodeId } from '@roost/protocol';
+import { useMay, useMirror } from '../hub/hub-context.tsx';
+import { SearchIcon } from '../parts/icons.tsx';
+import { Empty, LoadingRows, Page } from '../parts/page.tsx';
+import { useOpenLaunch } from '../shell/launch-context.ts';
+import {
+  boardGroups,
+  EVERYTHING_LIVE,
+  providersOf,
+  type BoardFilter,
+  type BoardGroup,
+} from './board-order.ts';
+import { SessionCard } from './session-card.tsx';
+import styles from './board.module.css';
+
+/** Cards of one section that are drawn before somebody asks for more. */
+const CARDS_AT_ONCE = 60;
+
+const TITLES = {
+  waiting: 'Waiting for you',
+  done: 'Finished, not looked at yet',
+  running: 'Running',
+  ended: 'Ended',
+} as const;
+
+export function BoardPage() {
+  const { view } = useMirror();
+  const [filter, setFilter] = useState<BoardFilter>(EVERYTHING_LIVE);
+  const [withScreens, setWithScreens] = useLocalStorage({ key: 'roost.screens', defaultValue: true });
+  useCardKeys();
+  return (
+    <Page
+      title="Sessions"
+      tools={
+        <Switch
+          label="Screens"
+          size="xs"
+          checked={withScreens}
+          onChange={(event) => setWithScreens(event.currentTarget.checked)}
+        />
+      }
+    >
+      <Filters view={view} filter={filter} onChange={setFilter} />
+      {view === null ? <LoadingRows height={120} /> : <Groups {...{ view, filter, withScreens }} />}
+    </Page>
+  );
+}
+
+function Filters({
+  view,
+  filter,
+  onChange,
+}: {
+  readonly view: HubView | null;
+  readonly filter: BoardFilter;
+  readonly onChange: (filter: BoardFilter) => void;
+}) {
+  const nodes = view === null ? [] : [...view.nodes.values()];
+  return (
+    <div className={styles.filters}>
+      <TextInput
+        data-search
+        className={styles.search}
+        aria-label="Search sessions"
+        placeholder="Search"
+        leftSection={<SearchIcon />}
+        value={filter.search}
+        onChange={(event) => onChange({ ...filter, search: event.currentTarget.value })}
+      />
+      <SegmentedControl
+        aria-label="Which sessions"
+        size="sm"
+        value={filter.show}
+        onChange={(show) => onChange({ ...filter, show })}
+        data={[
+          { value: 'live', label: 'Live' },
+          { value: 'ended', label: 'Ended' },
+          { value: 'all', label: 'All' },
+        ]}
+      />
+      <Select
+        aria-label="Node"
+        placeholder="Every node"
+        clearable
+        w={160}
+        data={nodes.map(({ id, name }) => ({ value: id, label: name }))}
+        value={filter.nodeId}
+        onChange={(nodeId) => onChange({ ...filter, nodeId: NodeId.safeParse(nodeId).data ?? null })}
+      />
+      <Select
+        aria-label="Provider"
+        placeholder="Every provider"
+        clearable
+        w={160}
+        data={view === null ? [] : providersOf(view)}
+        value={filter.provider}
+        onChange={(provider) => onChange({ ...filter, provider })}
+      />
+    </div>
+  );
+}
+
+function Groups({
+  view,
+  filter,
+  withScreens,
+}: {
+  readonly view: HubView;
+  readonly filter: BoardFilter;
+  readonly withScreens: boolean;
+}) {
+  // Typing stays quick however many cards there are.
+  const groups = boardGroups(useDeferredValue(view), useDeferredValue(filter));
+  if (groups.length === 0) return <NoSessions view={view} filter={filter} />;
+  return groups.map((group) => (
+    <Section key={group.section} view={view} group={group} withScreens={withScreens} />
+  ));
+}
+
+function Section({
+  view,
+  group,
+  withScreens,
+}: {
+  readonly view: HubView;
+  readonly group: BoardGroup;
+  readonly withScreens: boolean;
+}) {
+  const [shown, setShown] = useState(CARDS_AT_ONCE);
+  const { section, sessions } = group;
+  return (
+    <section className={styles.section} aria-label={TITLES[section]}>
+      <h2 className={styles.sectionTitle}>
+        {TITLES[section]} · {sessions.length}
+      </h2>
+      <ul className={styles.grid}>
+        {sessions.slice(0, shown).map((session) => (
+          <li key={session.id}>
+            <SessionCard session={session} node={view.nodes.get(session.nodeId)} withScreen={withScreens} />
+          </li>
+        ))}
+      </ul>
+      {sessions.length > shown && (
+        <Button variant="default" onClick={() => setShown(shown + CARDS_AT_ONCE)}>
+          Show {Math.min(CARDS_AT_ONCE, sessions.length - shown)} more
+        </Button>
+      )}
+    </section>
+  );
+}
+
+function NoSessions({ view, filter }: { readonly view: HubView; readonly filter: BoardFilter }) {
+  const openLaunch = useOpenLaunch();
+  const mayLaunch = useMay('operator');
+  if (view.nodes.size === 0) {
+    return (
+      <Empty title="No machine belongs to this hub yet">
+        <div>
+          Invite one in the settings, then run <code>roost node join</code> there.
+        </div>
+      </Empty>
+    );
+  }
+  if (view.sessions.size > 0 && filter !== EVERYTHING_LIVE)
+    return <Empty title="No session is like that">Try another search or filter.</Empty>;
+  return (
+    <Empty title="Nothing runs now">
+      {mayLaunch && (
+        <Button mt={8} onClick={() => openLaunch({})}>
+          New session
+        </Button>
+      )}
+    </Empty>
+  );
+}
+
+/** j and k go from card to card. */
+function useCardKeys(): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key !== 'j' && event.key !== 'k') return;
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (
+        event.target instanceof Element &&
+        event.target.closest('input, textarea, [role="dialog"]') !== null
+      )
+        return;
+      const cards = [...document.querySelectorAll<HTMLElement>('[data-session-card]')];
+      const at = cards.findIndex((card) => card === document.activeElement);
+      const next = event.key === 'j' ? at + 1 : Math.max(0, at - 1);
+      cards[Math.min(next, cards.length - 1)]?.focus();
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, []);
+}

@@ -1,0 +1,96 @@
+// What is asked of hub and nodes, with its errors typed, for react-query.
+import {
+  QueryClient,
+  useMutation,
+  useQuery,
+  type UseMutationResult,
+  type UseQueryOptions,
+  type UseQueryResult,
+} from '@tanstack/react-query';
+import {
+  FailureError,
+  type HubOperationName,
+  type HubParamsInput,
+  type HubResult,
+  type NodeId,
+  type OperationName,
+  type ParamsInput,
+  type Result,
+} from '@roost/protocol';
+import { useHub } from './hub-context.tsx';
+
+declare module '@tanstack/react-query' {
+  interface Register {
+    defaultError: FailureError;
+  }
+}
+
+/** Attempts at reading something while the hub or its line to the node is away. */
+const READ_ATTEMPTS = 3;
+
+export function makeQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 2_000,
+        retry: (failures, error) => failures < READ_ATTEMPTS && isPassing(error),
+        retryDelay: (failures) => Math.min(500 * 2 ** failures, 4_000),
+      },
+    },
+  });
+}
+
+function isPassing(error: Error): boolean {
+  return (
+    error instanceof FailureError &&
+    ['hub-unreachable', 'connection-lost', 'backend-busy', 'shutting-down'].includes(error.failure.code)
+  );
+}
+
+type ReadOptions<Data> = Pick<
+  UseQueryOptions<Data>,
+  'enabled' | 'refetchInterval' | 'placeholderData' | 'staleTime'
+>;
+
+export function useHubQuery<Name extends HubOperationName>(
+  name: Name,
+  params: HubParamsInput<Name>,
+  options: ReadOptions<HubResult<Name>> = {},
+): UseQueryResult<HubResult<Name>> {
+  const { api } = useHub();
+  return useQuery<HubResult<Name>>({
+    ...options,
+    queryKey: ['hub', name, params],
+    queryFn: ({ signal }) => api.hub(name, params, { signal }),
+  });
+}
+
+export function useNodeQuery<Name extends OperationName>(
+  nodeId: NodeId,
+  name: Name,
+  params: ParamsInput<Name>,
+  options: ReadOptions<Result<Name>> = {},
+): UseQueryResult<Result<Name>> {
+  const { api } = useHub();
+  return useQuery<Result<Name>>({
+    ...options,
+    queryKey: nodeKey(nodeId, name, params),
+    queryFn: ({ signal }) => api.node(nodeId, name, params, { signal }),
+  });
+}
+
+/** The beginning of the key of every reading of an operation of a node. */
+export function nodeKey(nodeId: NodeId, name: OperationName, ...params: unknown[]): unknown[] {
+  return ['node', nodeId, name, ...params];
+}
+
+/** Something that is done once, when a person says so. */
+export function useAct<Input, Output>(
+  act: (input: Input) => Promise<Output>,
+  onDone?: (output: Output, input: Input) => void,
+): UseMutationResult<Output, FailureError, Input> {
+  return useMutation<Output, FailureError, Input>({
+    mutationFn: act,
+    ...(onDone === undefined ? {} : { onSuccess: (output: Output, input: Input) => onDone(output, input) }),
+  });
+}

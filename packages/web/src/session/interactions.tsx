@@ -1,0 +1,173 @@
+/** What an agent asks, to be answered here. */
+import { useEffect, useState } from 'react';
+import { Button, Textarea, TextInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import type { SeenSession } from '@roost/client/browser';
+import type { Interaction, InteractionReply } from '@roost/protocol';
+import { useHub } from '../hub/hub-context.tsx';
+import { nodeKey, useAct, useNodeQuery } from '../hub/queries.ts';
+import { Ago } from '../parts/ago.tsx';
+import { FailureAlert } from '../parts/failure-alert.tsx';
+import styles from './interactions.module.css';
+
+export function Interactions({ session }: { readonly session: SeenSession }) {
+  const { mirror } = useHub();
+  const queries = useQueryClient();
+  const { id, nodeId } = session;
+  const asked = useNodeQuery(nodeId, 'interaction.list', { sessionId: id });
+  useEffect(
+    () =>
+      mirror.onEvent(({ body }) => {
+        if (body.kind === 'interaction-changed' && body.interaction.session.sessionId === id)
+          void queries.invalidateQueries({ queryKey: nodeKey(nodeId, 'interaction.list') });
+      }),
+    [mirror, queries, nodeId, id],
+  );
+  if (asked.error !== null)
+    return (
+      <FailureAlert
+        error={asked.error}
+        title="What it asks could not be read"
+        onRetry={() => void asked.refetch()}
+      />
+    );
+  const waiting = asked.data?.interactions ?? [];
+  if (waiting.length === 0) return null;
+  return (
+    <section className={styles.list} aria-label="What it asks">
+      {waiting.map((interaction) => (
+        <InteractionCard key={interaction.id} session={session} interaction={interaction} />
+      ))}
+    </section>
+  );
+}
+
+function InteractionCard({
+  session,
+  interaction,
+}: {
+  readonly session: SeenSession;
+  readonly interaction: Interaction;
+}) {
+  const { api } = useHub();
+  const queries = useQueryClient();
+  const settle = (): void =>
+    void queries.invalidateQueries({ queryKey: nodeKey(session.nodeId, 'interaction.list') });
+  const answering = useAct(
+    (reply: InteractionReply) =>
+      api.node(session.nodeId, 'interaction.resolve', { interactionId: interaction.id, reply }),
+    settle,
+  );
+  const answer = (reply: InteractionReply) => () => answering.mutate(reply);
+  const code = answering.error?.failure.code;
+  return (
+    <article className={styles.card}>
+      <div className={styles.title}>
+        {interaction.title}{' '}
+        <span className={styles.when}>
+          <Ago since={interaction.askedAt} />
+        </span>
+      </div>
+      {interaction.detail !== '' && interaction.detail !== interaction.title && (
+        <pre className={styles.detail} tabIndex={0} aria-label="What it is about">
+          {interaction.detail}
+        </pre>
+      )}
+      <div className={styles.answers}>
+        {interaction.options.map((option) => (
+          <Button
+            key={option.optionId}
+            size="xs"
+            variant={option.kind.startsWith('allow') ? 'filled' : 'default'}
+            loading={answering.isPending}
+            onClick={answer({ kind: 'option', optionId: option.optionId })}
+          >
+            {option.label}
+          </Button>
+        ))}
+        {interaction.interaction === 'approval' && interaction.options.length === 0 && (
+          <Button size="xs" loading={answering.isPending} onClick={answer({ kind: 'allow' })}>
+            Allow once
+          </Button>
+        )}
+        {interaction.interaction === 'question' && interaction.options.length === 0 ? (
+          <AnswerText
+            isBusy={answering.isPending}
+            onAnswer={(text) => answering.mutate({ kind: 'text', text })}
+          />
+        ) : (
+          <RefuseText
+            isBusy={answering.isPending}
+            onRefuse={(message) => answering.mutate({ kind: 'refuse', message })}
+          />
+        )}
+      </div>
+      {answering.error !== null && code !== 'interaction-settled' && (
+        <FailureAlert error={answering.error} title="That answer did not arrive" />
+      )}
+      {code === 'interaction-settled' && (
+        <Button size="xs" variant="default" onClick={settle}>
+          It was settled elsewhere: look again
+        </Button>
+      )}
+    </article>
+  );
+}
+
+function AnswerText({
+  isBusy,
+  onAnswer,
+}: {
+  readonly isBusy: boolean;
+  readonly onAnswer: (text: string) => void;
+}) {
+  const [text, setText] = useState('');
+  return (
+    <>
+      <Textarea
+        aria-label="Answer"
+        placeholder="Answer"
+        autosize
+        minRows={1}
+        maxRows={8}
+        className="roost-grow"
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+      />
+      <Button loading={isBusy} disabled={text.trim() === ''} onClick={() => onAnswer(text)}>
+        Answer
+      </Button>
+    </>
+  );
+}
+
+function RefuseText({
+  isBusy,
+  onRefuse,
+}: {
+  readonly isBusy: boolean;
+  readonly onRefuse: (message: string | null) => void;
+}) {
+  const [message, setMessage] = useState('');
+  return (
+    <>
+      <TextInput
+        size="xs"
+        aria-label="Why it is refused"
+        placeholder="Why not (told to the agent)"
+        className="roost-grow"
+        value={message}
+        onChange={(event) => setMessage(event.currentTarget.value)}
+      />
+      <Button
+        size="xs"
+        variant="light"
+        color="red"
+        loading={isBusy}
+        onClick={() => onRefuse(message.trim() === '' ? null : message)}
+      >
+        Refuse
+      </Button>
+    </>
+  );
+}

@@ -1,0 +1,178 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { accessFaults, browserPath, openBrowser, watchPage } from '../support/browser.ts';
+import { RoostHome } from '../support/roost-home.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const SPOKEN_AGENT = new URL('../support/spoken-agent.mjs', import.meta.url).pathname;
+const chromium = browserPath();
+/** Milliseconds for what a page shows after a process was started anew. */
+const RESTART = { timeout: 45_000 };
+
+describe.skipIf(chromium === null)('the pages of a hub', () => {
+  let roost: RoostHome;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    roost = new RoostHome();
+    const bin = join(roost.root, 'bin');
+    mkdirSync(bin);
+    symlinkSync(SPOKEN_AGENT, join(bin, 'qwen'));
+    roost.environment.PATH = `${bin}:${dirname(process.execPath)}:${roost.environment.PATH ?? ''}`;
+    writeFileSync(join(roost.work, 'notes.txt'), 'one\n');
+    const git = (...args: string[]) => execFileSync('git', ['-C', roost.work, ...args]);
+    git('init', '--quiet', '--initial-branch', 'main');
+    git('add', '.');
+    git('-c', 'user.name=A', '-c', 'user.email=a@b.c', 'commit', '--quiet', '--message', 'Begin');
+    await roost.ok(['up']);
+    await roost.ok(['workspace', 'add', roost.work]);
+    await roost.run('shell', ['bash', '--norc']);
+    browser = await openBrowser(chromium ?? '');
+  });
+  afterAll(async () => {
+    await browser.close();
+    await roost[Symbol.asyncDispose]();
+  });
+
+  // A page that stays attached to a terminal would go on driving it.
+  afterEach(async () => {
+    for (const context of browser.contexts()) await context.close();
+  });
+
+  /** A page that is logged in, and what it did wrong. */
+  async function open(width = 1_280): Promise<{ page: Page; faults: string[]; login: string }> {
+    const { url: login } = await roost.json<{ url: string }>(['hub', 'login']);
+    const context = await browser.newContext({ viewport: { width, height: 800 } });
+    const page = await context.newPage();
+    const faults = watchPage(page, new URL(login).origin);
+    await page.goto(login);
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+    return { page, faults, login };
+  }
+
+  async function goToSession(page: Page, name: string): Promise<void> {
+    const { id } = await roost.session(name);
+    await page.evaluate(`location.hash = '/sessions/${id}'`);
+    await page.getByRole('heading', { name, level: 1 }).waitFor();
+  }
+
+  it('log in by a link that works once, ask nothing of elsewhere, and keep to their policy', async () => {
+    const { page, faults, login } = await open();
+    await page.getByRole('link', { name: /^shell/ }).waitFor();
+    for (const path of ['fleet', 'records', 'worktrees', 'audit', 'settings']) {
+      await page.evaluate(`location.hash = '/${path}'`);
+      await page.getByRole('heading', { level: 1, name: new RegExp(path, 'i') }).waitFor();
+      expect(await accessFaults(page), path).toEqual([]);
+    }
+    const second = await (await browser.newContext()).newPage();
+    await second.goto(login);
+    await second.getByText('This link did not log you in').waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  it('type into a terminal, are watched by another page, and are taken over by it', async () => {
+    const first = await open();
+    await goToSession(first.page, 'shell');
+    await first.page.getByText('You drive').waitFor();
+    await first.page.keyboard.type('echo from-$((1 + 1))-pages\r');
+    await roost.screenShows('shell', /^from-2-pages$/m);
+    const second = await open();
+    await goToSession(second.page, 'shell');
+    await second.page.getByText(/^Watching/).waitFor();
+    await second.page.keyboard.type('echo never\r');
+    await second.page.getByRole('button', { name: 'Take over' }).click();
+    await second.page.getByText('You drive').waitFor();
+    await first.page.getByText(/^Watching/).waitFor();
+    await second.page.keyboard.type('echo taken-$((1 + 2))\r');
+    const screen = await roost.screenShows('shell', /^taken-3$/m);
+    expect(screen).not.toContain('never');
+    expect(await accessFaults(second.page)).toEqual([]);
+    expect([...first.faults, ...second.faults]).toEqual([]);
+  });
+
+  it('outlive a restart of the hub and of the node without being loaded again', async () => {
+    const { page, faults } = await open();
+    await goToSession(page, 'shell');
+    await page.getByText('You drive').waitFor();
+    await page.evaluate("window.isStillThisPage = 'yes'");
+    await roost.ok(['hub', 'down']);
+    await page.getByText('The line to the hub was lost').waitFor(RESTART);
+    await roost.ok(['hub', 'up']);
+    await page.getByText('The line to the hub was lost').waitFor({ state: 'hidden', ...RESTART });
+    await page.getByText('You drive').waitFor(RESTART);
+    await roost.ok(['down', '--no-start']);
+    await roost.ok(['up']);
+    await page.getByText('You drive').waitFor(RESTART);
+    await page.locator('.xterm textarea').focus();
+    await waitFor(
+      'keys to arrive again',
+      async () => {
+        await page.keyboard.type('echo back-$((2 + 2))\r');
+        return /^back-4$/m.test(await roost.screen('shell'));
+      },
+      { timeoutMs: 45_000, everyMs: 500 },
+    );
+    expect(await page.evaluate('window.isStillThisPage')).toBe('yes');
+    expect(faults).toEqual([]);
+  });
+
+  it('show a conversation, and answer what its agent asks', async () => {
+    await roost.ok(['run', '--detach', '--pipe', '--name', 'agent', 'qwen']);
+    const { page, faults } = await open();
+    await goToSession(page, 'agent');
+    await page.getByRole('textbox', { name: 'Prompt' }).fill('ask execute');
+    await page.getByRole('button', { name: 'Send' }).click();
+    const asked = page.getByRole('region', { name: 'What it asks' });
+    await asked.getByRole('button', { name: 'Once' }).waitFor();
+    expect(await accessFaults(page)).toEqual([]);
+    await asked.getByRole('button', { name: 'Once' }).click();
+    await page.getByRole('log').getByText('told once').waitFor();
+    await asked.waitFor({ state: 'hidden' });
+    expect(faults).toEqual([]);
+  });
+
+  it('save a file, and overwrite nothing that was changed meanwhile', async () => {
+    const { page, faults } = await open();
+    const file = join(roost.work, 'notes.txt');
+    const [workspace] = await roost.json<{ id: string }[]>(['workspace', 'ls']);
+    const [node] = await roost.json<{ id: string }[]>(['node', 'ls']);
+    await page.evaluate(`location.hash = '/nodes/${node!.id}/workspaces/${workspace!.id}'`);
+    await page.getByText('notes.txt').click();
+    const editor = page.getByLabel('Text of notes.txt');
+    await editor.click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('two');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await waitFor('the file to be written', () => readFileSync(file, 'utf8') === 'one\ntwo');
+    writeFileSync(file, 'theirs\n');
+    await editor.click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type(' mine');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Nothing was overwritten').waitFor();
+    expect(readFileSync(file, 'utf8')).toBe('theirs\n');
+    await page.getByRole('button', { name: 'Show what is different' }).click();
+    expect(await accessFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Write mine over it' }).click();
+    await waitFor('ours to be written', () => readFileSync(file, 'utf8') === 'one\ntwo mine');
+    expect(faults).toEqual([]);
+  });
+
+  it('start a session by keys alone, also on a narrow screen', async () => {
+    const { page, faults } = await open(390);
+    await page.keyboard.press('n');
+    const dialog = page.getByRole('dialog', { name: 'New session' });
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('from-the-page');
+    expect(await accessFaults(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await dialog.getByText('from-the-page runs.').waitFor();
+    await dialog.getByRole('button', { name: 'Open it' }).click();
+    await page.getByRole('heading', { name: 'from-the-page', level: 1 }).waitFor();
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+    expect(overflow).toBeLessThanOrEqual(0);
+    expect(faults).toEqual([]);
+  });
+});
