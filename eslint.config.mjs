@@ -11,6 +11,7 @@ const ARROWS = {
   node: [
     '@roost/protocol',
     '@roost/protocol/node',
+    '@roost/protocol/terminal-frames',
     '@roost/providers',
     '@roost/keeper/client',
     '@roost/keeper/wire',

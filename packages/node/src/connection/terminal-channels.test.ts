@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import WebSocket, { WebSocketServer } from 'ws';
 import { TERMINAL_CHANNEL_HEADER_BYTES, TERMINAL_CHANNELS_MAX } from '@roost/protocol';
+import { encodeFrame, TerminalFrameKind } from '@roost/protocol/terminal-frames';
 import { TerminalChannels } from './terminal-channels.ts';
 
 const MIB = 1024 * 1024;
@@ -70,7 +71,15 @@ function take(message: Buffer): void {
   });
 }
 
+/** A channel whose first frame has passed. */
 async function open(): Promise<{ readonly channel: number; readonly lane: Socket }> {
+  const { channel, lane } = await openUnsaid();
+  say(channel, Buffer.from(encodeFrame(TerminalFrameKind.attach)));
+  await new Promise((resolve) => lane.once('data', resolve));
+  return { channel, lane };
+}
+
+async function openUnsaid(): Promise<{ readonly channel: number; readonly lane: Socket }> {
   const channel = await channels.open(path);
   await expect.poll(() => lanes.length).toBeGreaterThanOrEqual(channel);
   const lane = lanes[channel - 1];
@@ -140,6 +149,26 @@ test('channels are bounded, also while they are being opened, and a keeper that 
   for (const one of refused) expect(one).toMatchObject({ reason: { failure: { code: 'backend-busy' } } });
   channels.close(TERMINAL_CHANNELS_MAX);
   await expect(channels.open(path)).resolves.toBeGreaterThan(TERMINAL_CHANNELS_MAX);
+});
+
+test('a lane that begins with anything but an attachment ends, and its keeper hears nothing of it', async () => {
+  const hello = Buffer.from(encodeFrame(64, Buffer.from('{"kind":"hello","wire":{"min":1,"max":3}}')));
+  const whole = await openUnsaid();
+  const heardWhole = hear(whole.lane);
+  say(whole.channel, hello);
+  const parted = await openUnsaid();
+  const heardParted = hear(parted.lane);
+  for (const byte of hello) say(parted.channel, Buffer.from([byte]));
+  await expect
+    .poll(() => [got.get(whole.channel)?.isEnded, got.get(parted.channel)?.isEnded])
+    .toEqual([true, true]);
+  expect([heardWhole.text, heardParted.text]).toEqual(['', '']);
+  // An attachment may come in pieces.
+  const pieces = await openUnsaid();
+  const heard = hear(pieces.lane);
+  const attach = Buffer.from(encodeFrame(TerminalFrameKind.attach, Buffer.from('{}')));
+  for (const byte of attach) say(pieces.channel, Buffer.from([byte]));
+  await expect.poll(() => heard.text).toBe(attach.toString());
 });
 
 test('a message too short to name a channel is none', () => {

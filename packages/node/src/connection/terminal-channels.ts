@@ -1,6 +1,7 @@
 // Terminal lanes of one connection: each is a socket of a keeper, passed on in binary messages as it is. Who reads too slowly holds the
 // keeper's sockets back, and the lane's own window keeps what is on its way small.
 import { createConnection, type Socket } from 'node:net';
+import { FRAME_HEADER_BYTES, TerminalFrameKind } from '@roost/protocol/terminal-frames';
 import type { WebSocket } from 'ws';
 import { FailureError, TERMINAL_CHANNEL_HEADER_BYTES, TERMINAL_CHANNELS_MAX } from '@roost/protocol';
 
@@ -18,6 +19,8 @@ const CONNECT_MS = 5_000;
 export class TerminalChannels {
   readonly #webSocket: WebSocket;
   readonly #lanes = new Map<number, Socket>();
+  /** What came of the first frame of a lane, until its kind is known. */
+  readonly #heads = new Map<number, Buffer>();
   #next = 1;
   #isHeldBack = false;
   /** Messages that are not on the wire yet. */
@@ -38,6 +41,7 @@ export class TerminalChannels {
     const lane = createConnection(path);
     // It counts at once: many may be asked for at the same time.
     this.#lanes.set(channel, lane);
+    this.#heads.set(channel, Buffer.alloc(0));
     try {
       await connected(lane);
     } catch (cause) {
@@ -57,6 +61,22 @@ export class TerminalChannels {
     return channel;
   }
 
+  /**
+   * The lane of a keeper is one of two: whoever begins with anything but `attach` would be taken for its node. What the first frame is
+   * stands in its fifth byte; until that is here, nothing goes out.
+   */
+  #opens(channel: number, bytes: Buffer): Buffer | null {
+    const head = Buffer.concat([this.#heads.get(channel) ?? Buffer.alloc(0), bytes]);
+    if (head.length < FRAME_HEADER_BYTES) {
+      this.#heads.set(channel, head);
+      return null;
+    }
+    this.#heads.delete(channel);
+    if (head[FRAME_HEADER_BYTES - 1] === TerminalFrameKind.attach) return head;
+    this.#lanes.get(channel)?.destroy();
+    return null;
+  }
+
   /** A binary message of the client; one of a channel that has ended meanwhile is too late. False when it is no message of a channel. */
   receive(message: Buffer): boolean {
     if (message.length < TERMINAL_CHANNEL_HEADER_BYTES) return false;
@@ -67,11 +87,14 @@ export class TerminalChannels {
       return true;
     }
     if (lane === undefined) {
-      // It may not have known the channel yet when that ended.
-      this.#sendMessage(channel, Buffer.alloc(0));
+      // It may not have known the channel yet when that ended; whoever does not read is not told.
+      if (this.#webSocket.bufferedAmount <= WINDOW_BYTES) this.#sendMessage(channel, Buffer.alloc(0));
       return true;
     }
-    lane.write(message.subarray(TERMINAL_CHANNEL_HEADER_BYTES));
+    const bytes = message.subarray(TERMINAL_CHANNEL_HEADER_BYTES);
+    const passed = this.#heads.has(channel) ? this.#opens(channel, bytes) : bytes;
+    if (passed === null) return true;
+    lane.write(passed);
     if (lane.writableLength > INPUT_BYTES_MAX) lane.destroy();
     return true;
   }
@@ -132,6 +155,7 @@ export class TerminalChannels {
   #forget(channel: number, lane: Socket): boolean {
     if (this.#lanes.get(channel) !== lane) return false;
     this.#lanes.delete(channel);
+    this.#heads.delete(channel);
     return true;
   }
 }
