@@ -83,7 +83,7 @@ interface Placed {
 }
 
 /** Puts parameters where the route wants them (`HttpRoute`). */
-function placeParams(route: HttpRoute, params: Fields): Placed {
+export function placeParams(route: HttpRoute, params: Fields): Placed {
   const rest = new Map(Object.entries(params).filter(([, value]) => value !== undefined));
   const path = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = rest.get(name);

@@ -117,7 +117,7 @@ export function hubOperations(hubs: Hubs): Pick<Handlers, Extract<keyof Handlers
 }
 
 /** The machine's name in the letters of a node's; `node` when nothing of it is left. */
-function ownName(machine: string): NodeName {
+export function ownName(machine: string): NodeName {
   const plain = machine
     .toLowerCase()
     .replace(/\..*$/, '')
