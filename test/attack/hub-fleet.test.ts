@@ -150,7 +150,8 @@ async function allOnline(timeoutMs: number): Promise<void> {
     {
       timeoutMs,
       everyMs: 100,
-      state: () => last.filter(({ link }) => link.state !== 'online').map(({ name, link }) => ({ name, link })),
+      state: () =>
+        last.filter(({ link }) => link.state !== 'online').map(({ name, link }) => ({ name, link })),
     },
   );
 }

@@ -24,9 +24,14 @@ export class RoostHome implements AsyncDisposable {
   readonly home: string;
   readonly work: string;
   readonly environment: Record<string, string>;
+  readonly #command: readonly string[];
   readonly #terminals: Terminal[] = [];
 
-  constructor(options: { home?: string; environment?: Record<string, string> } = {}) {
+  /** `prefix`: words of a command that runs others, such as in another network. */
+  constructor(
+    options: { home?: string; environment?: Record<string, string>; prefix?: readonly string[] } = {},
+  ) {
+    this.#command = [...(options.prefix ?? []), process.execPath, CLI];
     this.root = mkdtempSync(join(tmpdir(), 'roost-test-'));
     this.home = options.home ?? join(this.root, 'state');
     this.work = join(this.root, 'work');
@@ -49,7 +54,8 @@ export class RoostHome implements AsyncDisposable {
     options: { input?: string; timeoutMs?: number; cwd?: string } = {},
   ): Promise<Ran> {
     return new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, [CLI, ...args], {
+      const [file = '', ...words] = this.#command;
+      const child = spawn(file, [...words, ...args], {
         cwd: options.cwd ?? this.work,
         env: this.environment,
         stdio: ['pipe', 'pipe', 'pipe'],
@@ -120,7 +126,8 @@ export class RoostHome implements AsyncDisposable {
     args: readonly string[],
     size: { columns: number; rows: number } = { columns: 80, rows: 24 },
   ): Terminal {
-    const terminal = new Terminal(process.execPath, [CLI, ...args], {
+    const [file = '', ...words] = this.#command;
+    const terminal = new Terminal(file, [...words, ...args], {
       cwd: this.work,
       env: this.environment,
       ...size,

@@ -4,8 +4,9 @@ import { get } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { hubRequest, splitPinned } from '@roost/client';
 import { FailureError, type FailureCode } from '@roost/protocol';
-import { selfSigned } from './certificate-for-test.ts';
+import { selfSigned } from '../../../test/support/self-signed.ts';
 import { MemoryFleet } from './fleet/fleet-for-test.ts';
 import { TestHub } from './hub-for-test.ts';
 import { startHub, type Hub } from './hub.ts';
@@ -90,7 +91,7 @@ describe('a hub', () => {
   });
 
   it('speaks TLS with a certificate, and says that it always will', async () => {
-    const { cert, key } = selfSigned();
+    const { cert, key, fingerprint } = selfSigned();
     writeFileSync(join(home, 'cert.pem'), cert);
     writeFileSync(join(home, 'key.pem'), key);
     const hub = await start({ listen: { port: 0 }, tls: { cert: 'cert.pem', key: 'key.pem' } });
@@ -102,6 +103,9 @@ describe('a hub', () => {
       }).on('error', reject);
     });
     expect(headers['strict-transport-security']).toBe('max-age=31536000');
+    // Whoever is invited knows it by that.
+    const { code } = await hubRequest({ socketPath: hub.socket }, 'invites.create', {});
+    expect(splitPinned(code)).toEqual({ secret: expect.any(String) as string, fingerprint });
   });
 });
 

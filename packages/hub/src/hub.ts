@@ -134,6 +134,7 @@ async function start(options: HubOptions, undo: Undo[]): Promise<Hub> {
     web: options.web === undefined ? new WebFiles(new Map()) : WebFiles.read(options.web),
     log,
     monotonicNow,
+    pin: certificate?.pin ?? null,
     place: () => place,
     requestStop: () => void setImmediate(() => void stop()),
     isStopping: () => isStopping,

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { HUB_OPERATIONS, NODE_ROUTES, NodeId } from '@roost/protocol';
+import { selfSigned } from '../../../../test/support/self-signed.ts';
 import { scratchDirectory } from '../testing/fake-node.ts';
 import { connectThroughHub } from './connect-through-hub.ts';
-import { ownCertificate } from './hub-for-test.ts';
 import { httpCall } from '../http-call.ts';
 import { hubRequest, nodeRequest } from './hub-request.ts';
 import { requestOptions, type HubTarget } from './hub-target.ts';
@@ -143,11 +143,8 @@ test.each(['http://192.0.2.1', 'http://hub.example.org', 'http://127.0.0.1.examp
   },
 );
 
-test('a certificate of its own is trusted by its fingerprint, and nothing is sent to any other', async ({
-  skip,
-}) => {
-  const certificate = ownCertificate(scratch.path);
-  if (certificate === null) return skip('openssl makes the certificate, and is not here');
+test('a certificate of its own is trusted by its fingerprint, and nothing is sent to any other', async () => {
+  const certificate = selfSigned();
   const server = createTlsServer({ cert: certificate.cert, key: certificate.key }, serve);
   const port = await listen(server as unknown as Server, null);
   const hub = (fingerprint: string | null): HubTarget => ({

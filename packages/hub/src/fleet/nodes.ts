@@ -16,6 +16,7 @@ import {
   type Watcher,
 } from '@roost/protocol';
 import { NodeName as NodeNameSchema } from '@roost/protocol';
+import { watchLiveness } from '@roost/protocol/node';
 import type { WebSocket } from 'ws';
 import { nodeKey, type NodeKeys } from '../access/node-keys.ts';
 import type { Principal } from '../access/principal.ts';
@@ -186,6 +187,7 @@ export class Nodes implements Fleet {
       webSocket.close(1008, 'unknown-node');
       return;
     }
+    watchLiveness(webSocket);
     if (channel !== null) {
       if (!one.way.answered(channel, webSocket)) webSocket.close(1008, 'nobody awaits that call');
       return;

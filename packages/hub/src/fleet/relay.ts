@@ -20,6 +20,7 @@ import {
   type SessionId,
   type UserName,
 } from '@roost/protocol';
+import { watchLiveness } from '@roost/protocol/node';
 import type { RawData, WebSocket } from 'ws';
 import { allow, type PlaceOf } from '../access/allow.ts';
 import { isNodeMutation, opensForTyping } from '../access/mutations.ts';
@@ -84,6 +85,7 @@ export class Relay {
     this.#timer = setTimeout(() => this.#violate('nothing was asked for'), OPEN_MS);
     webSocket.on('message', (data: RawData, isBinary: boolean) => this.#fromClient(data as Buffer, isBinary));
     webSocket.on('error', () => webSocket.terminate());
+    watchLiveness(webSocket);
     webSocket.once('close', () => this.end('the client left'));
   }
 

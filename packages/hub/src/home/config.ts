@@ -1,5 +1,6 @@
 // The configuration of a hub: `config.json` in its directory, written by people. Everything may be left out; what is not understood is
 // refused at the start, by the name of its place.
+import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
@@ -63,6 +64,10 @@ export function readConfig(path: string): HubConfig {
 export interface Certificate {
   readonly cert: Buffer;
   readonly key: Buffer;
+  /**
+   * SHA-256 by which it is known when it vouches for itself, 64 hexadecimal digits; null: others vouch for it, and the next one will do as well.
+   */
+  readonly pin: string | null;
 }
 
 /** null: none is configured. @throws FailureError: home-unusable. */
@@ -82,7 +87,13 @@ export function readCertificate(home: string, { tls }: HubConfig): Certificate |
   } catch (cause) {
     throw unusable(resolve(home, tls.cert), 'certificate and key are none, or not of each other', cause);
   }
-  return certificate;
+  return { ...certificate, pin: pinOf(certificate.cert) };
+}
+
+function pinOf(cert: Buffer): string | null {
+  const certificate = new X509Certificate(cert);
+  const isSelfSigned = certificate.checkIssued(certificate) && certificate.verify(certificate.publicKey);
+  return isSelfSigned ? certificate.fingerprint256.replaceAll(':', '').toLowerCase() : null;
 }
 
 export function isLoopback(host: string): boolean {

@@ -1,5 +1,6 @@
 // Users, tokens, logins, invitations, the audit log: what the access side does, as operations.
 import { FailureError, type HubOperationName, NodeId, type UserName, type Whoami } from '@roost/protocol';
+import { joinPinned } from '@roost/protocol/node';
 import { userFor } from '../access/credentials.ts';
 import { BROWSER_LIFE_MS, loginUrl } from '../access/logins.ts';
 import type { Principal } from '../access/principal.ts';
@@ -74,7 +75,7 @@ export function accessHandlers(context: HubContext): AccessHandlers {
     },
     'invites.create': (wanted, caller) => {
       const { invite, code } = invites.create({ ...wanted, createdBy: actorName(known(caller)) });
-      return { invite, code, url: place().url };
+      return { invite, code: joinPinned(code, context.pin), url: place().url };
     },
     'invites.list': () => ({ invites: invites.list() }),
     'invites.revoke': ({ inviteId }) => {

@@ -25,6 +25,8 @@ export interface HubContext {
   readonly web: WebFiles;
   readonly log: Log;
   readonly monotonicNow: () => number;
+  /** By which nodes know its certificate; null: there is none, or others vouch for it. */
+  readonly pin: string | null;
   /** Known once it listens. */
   readonly place: () => OwnPlaces & {
     /** Where nodes and browsers find it. */

@@ -78,7 +78,10 @@ export class HttpServer {
     this.#tcp = this.#prepare(
       certificate === null
         ? createServer(LIMITS, handle)
-        : createTlsServer({ ...LIMITS, ...certificate, minVersion: 'TLSv1.2' }, handle),
+        : createTlsServer(
+            { ...LIMITS, cert: certificate.cert, key: certificate.key, minVersion: 'TLSv1.2' },
+            handle,
+          ),
       CONNECTIONS_MAX,
     );
     this.#local = this.#prepare(createServer(LIMITS, handle), LOCAL_CONNECTIONS_MAX);

@@ -205,7 +205,10 @@ test('a further call names the channel that it is for, and does not touch the fi
   await prove(1);
   await call.callFor('c'.repeat(32));
   expect(served).toHaveLength(2);
-  await until('the channel to be named', () => hub.calls[1]?.request.headers[CALL_HOME_CHANNEL_HEADER] === 'c'.repeat(32));
+  await until(
+    'the channel to be named',
+    () => hub.calls[1]?.request.headers[CALL_HOME_CHANNEL_HEADER] === 'c'.repeat(32),
+  );
   hub.refusal = 503;
   await expect(call.callFor('d'.repeat(32))).rejects.toMatchObject({ failure: { code: 'hub-unreachable' } });
   expect(call.view.state).toBe('online');

@@ -11,7 +11,14 @@ import {
   type HubMembership,
   type NodeId,
 } from '@roost/protocol';
-import { hubAddress, isCertificateError, parseToken, pinnedAgent, type Token } from '@roost/protocol/node';
+import {
+  hubAddress,
+  isCertificateError,
+  parseToken,
+  pinnedAgent,
+  watchLiveness,
+  type Token,
+} from '@roost/protocol/node';
 import type { ConnectionServer } from '../connection/server.ts';
 import type { Log } from '../log.ts';
 import type { Membership } from './membership-files.ts';
@@ -191,6 +198,7 @@ export class CallHome {
         webSocket.on('error', () => webSocket.terminate());
         // Until somebody listens: the hub speaks first.
         webSocket.pause();
+        watchLiveness(webSocket);
         resolve({ webSocket, socket });
       });
     });

@@ -38,6 +38,10 @@ export function splitPinned(text: string): { readonly secret: string; readonly f
   return { secret: match?.[1] ?? text, fingerprint: match?.[2] ?? null };
 }
 
+export function joinPinned(secret: string, fingerprint: string | null): string {
+  return fingerprint === null ? secret : `${secret}.${fingerprint}`;
+}
+
 function isLoopback(hostname: string): boolean {
   const bare = hostname.replace(/^\[|\]$/g, '');
   return bare === 'localhost' || bare === '::1' || (isIP(bare) === 4 && bare.startsWith('127.'));

@@ -1,3 +1,4 @@
 export * from './hub-address.ts';
 export * from './pinned-agent.ts';
 export * from './proof.ts';
+export * from './watch-liveness.ts';

@@ -1,5 +1,5 @@
-// For tests: a certificate of this machine that nobody vouches for, made here so that no key is in the repository.
-import { generateKeyPairSync, sign } from 'node:crypto';
+// A certificate of this machine that nobody vouches for, made here so that no key is in the repository.
+import { generateKeyPairSync, sign, X509Certificate } from 'node:crypto';
 
 const INTEGER = 0x02;
 const BIT_STRING = 0x03;
@@ -11,8 +11,16 @@ const SET = 0x31;
 const ECDSA_WITH_SHA256 = '2a8648ce3d040302';
 const COMMON_NAME = '550403';
 
-/** In PEM, for `localhost`. */
-export function selfSigned(): { readonly cert: string; readonly key: string } {
+export interface SelfSigned {
+  /** In PEM. */
+  readonly cert: string;
+  readonly key: string;
+  /** SHA-256 of the certificate, 64 hexadecimal digits in lower case. */
+  readonly fingerprint: string;
+}
+
+/** For `localhost`. */
+export function selfSigned(): SelfSigned {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = der(SEQUENCE, der(OBJECT, Buffer.from(ECDSA_WITH_SHA256, 'hex')));
   const name = der(
@@ -31,8 +39,10 @@ export function selfSigned(): { readonly cert: string; readonly key: string } {
   const signature = sign('sha256', facts, privateKey);
   const certificate = der(SEQUENCE, facts, algorithm, der(BIT_STRING, Buffer.from([0]), signature));
   const lines = certificate.toString('base64').replace(/.{64}/g, '$&\n');
+  const cert = `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`;
   return {
-    cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
+    cert,
+    fingerprint: new X509Certificate(cert).fingerprint256.replaceAll(':', '').toLowerCase(),
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   };
 }
