@@ -6,6 +6,7 @@ import type { HubTarget, NodeConnection, OpenedNode } from '@roost/client';
 import type { NodeId, Session, SessionRecord } from '@roost/protocol';
 import type { GlobalOptions } from './global-options.ts';
 import { loginPath } from './hub/login-path.ts';
+import { UsageError } from './usage-error.ts';
 import { VERSION } from './version.ts';
 
 export interface Terminal {
@@ -29,6 +30,7 @@ export class CommandContext {
   #opened: OpenedNode | undefined;
   /** The node at the hub that is worked with; null: the one of this machine. */
   #chosen: NodeId | null = null;
+  #isHereOnly = false;
 
   constructor(terminal: Terminal, passedThrough: readonly string[] | undefined) {
     this.terminal = terminal;
@@ -71,6 +73,13 @@ export class CommandContext {
     throw new FailureError('hub-not-running');
   }
 
+  /** For what is about this machine, whatever `ROOST_NODE` says. @throws UsageError: `--node` names another. */
+  stayHere(): void {
+    if (this.#global.node !== undefined)
+      throw new UsageError('--node is not for this command: it is about this machine');
+    this.#isHereOnly = true;
+  }
+
   /** Works with that node of the hub from now on; null: with the one of this machine. */
   choose(nodeId: NodeId | null): void {
     if (nodeId === this.#chosen) return;
@@ -80,6 +89,7 @@ export class CommandContext {
 
   /** What `--node` names, or `ROOST_NODE`. */
   get #named(): string | undefined {
+    if (this.#isHereOnly) return undefined;
     const named = this.#global.node ?? this.terminal.env.ROOST_NODE;
     return named === '' ? undefined : named;
   }
@@ -143,14 +153,33 @@ export class CommandContext {
 
   /** Answers the name without its node. What is on this machine is found first. */
   async #chooseNodeOf(selector: string): Promise<string> {
-    const { nodeOfSession, splitAddress } = await import('./hub/find-node.ts');
+    const { splitAddress } = await import('./hub/find-node.ts');
     const { node, name } = splitAddress(selector);
     if (node !== null) await this.#chooseNode(node);
     else if (this.#named === undefined) {
       const hub = await this.hub();
-      if (hub !== null && !(await this.#isHere(name))) this.choose(await nodeOfSession(hub, name));
+      if (hub !== null && !(await this.#isHere(name))) this.choose(await this.#elsewhere(hub, name));
     }
     return name;
+  }
+
+  /** null: on no other node than this machine's, which is started as ever. */
+  async #elsewhere(hub: HubTarget, name: string): Promise<NodeId | null> {
+    const [{ hubRequest }, { nodeOfSession }, { FailureError }] = await Promise.all([
+      import('@roost/client'),
+      import('./hub/find-node.ts'),
+      import('@roost/protocol'),
+    ]);
+    try {
+      const node = await nodeOfSession(hub, name);
+      if (node === null || !('socketPath' in hub)) return node;
+      const { way } = await hubRequest(hub, 'nodes.show', { node });
+      return way === 'dialled' ? null : node;
+    } catch (error) {
+      // A socket that a hub left behind.
+      if (error instanceof FailureError && error.failure.code === 'hub-not-running') return null;
+      throw error;
+    }
   }
 
   async #isHere(selector: string): Promise<boolean> {

@@ -251,6 +251,8 @@ const HINTS: Readonly<Record<FailureCode, Hint>> = {
   'origin-refused': 'open the address that the hub prints: roost hub status',
   'rate-limited': 'wait a minute, then try again',
   'invite-invalid': 'an admin of the hub makes a new one: roost hub invite',
+  'already-enrolled':
+    'at the hub: roost node ls   shows it, roost node rm NODE   removes it; its sessions go on',
   'unknown-user': 'roost hub user ls   lists them',
   'last-admin': 'make another admin first: roost hub user add NAME --role admin',
   'unknown-token': 'roost hub token ls   lists yours',

@@ -153,6 +153,8 @@ export const FAILURE_SENTENCES = {
   'origin-refused': 'The request came from another page, or for another host.',
   'rate-limited': 'Too many attempts; try again later.',
   'invite-invalid': 'The invitation is unknown, used, or expired.',
+  'already-enrolled':
+    'A node of that id is enrolled at the hub already; an admin there has to remove it first.',
   'unknown-user': 'No user has that name.',
   'last-admin': 'Without that one nobody could administer the hub.',
   'unknown-token': 'No token of yours has that id.',

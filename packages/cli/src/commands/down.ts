@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { FailureError } from '@roost/protocol';
 import type { CommandContext } from '../command-context.ts';
+import { describeFailure } from '../failure-report.ts';
 import { isAlive } from '../process-alive.ts';
 
 /** Milliseconds that a node may take to end after it said that it would. */
@@ -11,6 +12,7 @@ const STOP_SESSIONS_WAIT_MS = 120_000;
 
 export function define(command: Command, context: CommandContext): void {
   command.option('--sessions', 'end every session, too').action(async (options: { sessions?: boolean }) => {
+    context.stayHere();
     const stopSessions = options.sessions === true;
     await endHub(context);
     const connection = await context.open({ mayStart: false }).then(
@@ -58,5 +60,11 @@ async function endHub(context: CommandContext): Promise<void> {
   const [{ existsSync }, { hubSocketPath }] = await Promise.all([import('node:fs'), import('@roost/client')]);
   if (!existsSync(hubSocketPath(await context.home()))) return;
   const { stopHub } = await import('../hub/hub-process.ts');
-  if (await stopHub(context)) context.print('hub stopped');
+  try {
+    if (await stopHub(context)) context.print('hub stopped');
+  } catch (error) {
+    // The node is what was asked for.
+    context.note(`the hub did not stop: ${describeFailure(error)[0] ?? ''}`);
+    context.exitCode = 1;
+  }
 }

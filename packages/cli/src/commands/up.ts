@@ -9,6 +9,7 @@ export function define(command: Command, context: CommandContext): void {
     .option('--no-hub', 'the node alone')
     .option('--json', 'print one JSON document')
     .action(async (options: { foreground?: boolean; hub: boolean; json?: boolean }) => {
+      context.stayHere();
       if (options.foreground === true) {
         const { runForeground } = await import('../foreground-node.ts');
         context.exitCode = await runForeground({

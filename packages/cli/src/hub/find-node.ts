@@ -15,7 +15,7 @@ export function splitAddress(selector: string): { readonly node: string | null; 
 
 /** The node of the one session of that name, id, or start of an id; null when no node has one. @throws FailureError: ambiguous-session. */
 export async function nodeOfSession(hub: HubTarget, selector: string): Promise<NodeId | null> {
-  const { sessions } = await hubRequest(hub, 'sessions.list', { search: selector, status: 'all' });
+  const sessions = await found(hub, selector);
   const named = sessions.filter(({ name }) => name === selector);
   const live = named.filter(isLive);
   const starting = selector.length < PREFIX_MIN ? [] : sessions.filter(({ id }) => id.startsWith(selector));
@@ -23,6 +23,21 @@ export async function nodeOfSession(hub: HubTarget, selector: string): Promise<N
   const nodes = new Map(matches.map(({ nodeId, nodeName, name }) => [nodeId, `${nodeName}/${name}`]));
   if (nodes.size > 1) throw new FailureError('ambiguous-session', { selector, matches: [...nodes.values()] });
   return [...nodes.keys()][0] ?? null;
+}
+
+/** All pages: the search finds more than the name. */
+async function found(hub: HubTarget, search: string): Promise<PlacedSession[]> {
+  const all: PlacedSession[] = [];
+  for (let cursor: string | undefined; ;) {
+    const page = await hubRequest(hub, 'sessions.list', {
+      search,
+      status: 'all',
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    all.push(...page.sessions);
+    if (page.next === null) return all;
+    cursor = page.next;
+  }
 }
 
 function isLive({ status }: PlacedSession): boolean {

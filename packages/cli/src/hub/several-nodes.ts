@@ -1,5 +1,5 @@
 /** Whether a list is one of several nodes. */
-import type { HubNode } from '@roost/protocol';
+import { FailureError, type HubNode } from '@roost/protocol';
 import type { CommandContext } from '../command-context.ts';
 
 /** Those of the hub, when there are others than this machine's and none of them is named; null otherwise. */
@@ -13,8 +13,14 @@ export async function severalNodes(context: CommandContext): Promise<readonly Hu
     const { nodes } = await hubRequest(hub, 'nodes.list', {});
     return isOwn && nodes.every(({ way }) => way === 'dialled') ? null : nodes;
   } catch (error) {
-    if (!isOwn) throw error;
-    // A hub that was ended hard: this machine alone is listed.
+    const what = isOwn ? 'the hub of this machine does not answer' : `${hub.url} does not answer`;
+    if (!isPassing(error)) throw error;
+    context.note(`${what}; this machine alone is listed`);
     return null;
   }
+}
+
+function isPassing(error: unknown): boolean {
+  const code = error instanceof FailureError ? error.failure.code : null;
+  return code === 'hub-not-running' || code === 'hub-unreachable' || code === 'shutting-down';
 }

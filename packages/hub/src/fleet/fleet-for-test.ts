@@ -109,6 +109,10 @@ export class MemoryFleet implements RunningFleet {
     return [];
   }
 
+  awaitsCall(): boolean {
+    return false;
+  }
+
   calledHome(nodeId: NodeId, channel: string | null, webSocket: WebSocket): void {
     this.calls.push({ nodeId, channel, webSocket });
   }

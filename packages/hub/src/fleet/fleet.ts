@@ -49,9 +49,13 @@ export interface Fleet {
   /** By name or id, or a unique start of the id. @throws FailureError: unknown-node, ambiguous-node. */
   find(selector: string): HubNode;
   view(nodeId: NodeId): NodeView;
-  /** Where a session, a record or something that is asked is; null when no node tells of it. */
+  /**
+   * Where a session, a record or something that is asked is; null when no node tells of it. `at`: asks this node alone; no other can then
+   * stand for it by telling of the same id.
+   */
   placeOf(
     id: SessionId | RecordId | InteractionId,
+    at?: NodeId,
   ): { readonly nodeId: NodeId; readonly workspaceId: WorkspaceId } | null;
   /**
    * Asks something of a node in the hub's own name; access was judged before.
@@ -66,9 +70,11 @@ export interface Fleet {
   relay(nodeId: NodeId, webSocket: WebSocket, principal: Principal, audit: RelayAudit): void;
   /** Who has the terminal of a session open by such a WebSocket. */
   watchers(sessionId: SessionId): readonly Watcher[];
-  /** Takes over a WebSocket of a node that calls home; `channel` answers `hub.connect`. */
-  calledHome(nodeId: NodeId, channel: string | null, webSocket: WebSocket): void;
-  /** @throws FailureError: invite-invalid when the node is enrolled with another key. Answers the name that it got. */
+  /** Takes over a WebSocket of a node that calls home; `channel` answers `hub.connect`. `proved`: it is that node. */
+  calledHome(nodeId: NodeId, channel: string | null, webSocket: WebSocket, proved: () => void): void;
+  /** Whether a call of that node with this channel was asked for. */
+  awaitsCall(nodeId: NodeId, channel: string): boolean;
+  /** @throws FailureError: already-enrolled, with another key. Answers the name that it got. */
   enrol(node: {
     readonly nodeId: NodeId;
     readonly name: NodeName;

@@ -22,7 +22,7 @@ const STALE_MS = 60_000;
 /** Milliseconds for a snapshot and the subscription. */
 const SYNC_MS = 30_000;
 /** Events that may come while a snapshot is made. */
-const WAITING_EVENTS_MAX = 50_000;
+const WAITING_EVENTS_MAX = 5_000;
 
 type Link = HubNode['link'];
 
@@ -115,7 +115,12 @@ export class NodeLink {
       connection.close();
       return;
     }
-    this.#connection?.close();
+    const before = this.#connection;
+    if (before !== null) {
+      this.#connection = null;
+      before.close();
+      this.#lost('connection-lost');
+    }
     await this.#serve(connection);
   }
 
@@ -182,9 +187,11 @@ export class NodeLink {
   async #follow(connection: NodeConnection): Promise<void> {
     const waiting: (NodeEvent | UnknownEvent)[] = [];
     let isLive = false;
+    let live = (): void => undefined;
+    const isRenewed = new Promise<void>((resolve) => (live = resolve));
     const onEvent = (event: NodeEvent | UnknownEvent): void => {
       if (this.#connection !== connection) return;
-      if (isLive) this.#take(event);
+      if (isLive) this.#takeOrEnd(connection, event);
       else if (waiting.length < WAITING_EVENTS_MAX) waiting.push(event);
       else connection.close();
     };
@@ -197,15 +204,18 @@ export class NodeLink {
     const onResync = (): void => {
       // What is between is gone from the journal: everything is read anew, and what comes meanwhile waits.
       isLive = false;
-      renew().then(goLive, (error: unknown) => {
-        this.#options.log('a view could not be made anew', error);
-        connection.close();
-      });
+      renew()
+        .then(goLive)
+        .catch((error: unknown) => {
+          this.#options.log('a view could not be made anew', error);
+          connection.close();
+        });
     };
     const goLive = (): void => {
       isLive = true;
       this.#options.onResync();
       for (const event of waiting.splice(0)) this.#take(event);
+      live();
     };
     const isKnown = this.#view.cursor !== null;
     if (isKnown) this.#view.putInteractions(await listInteractions(connection));
@@ -213,7 +223,19 @@ export class NodeLink {
     const after: EventCursor = this.#view.cursor ?? { sequence: 0 };
     if (!isKnown) this.#options.onResync();
     isLive = true;
-    await connection.subscribeEvents(after, onEvent, onResync);
+    const { resyncRequired } = await connection.subscribeEvents(after, onEvent, onResync);
+    // Until it is made anew, the view is of before.
+    if (resyncRequired) await Promise.race([isRenewed, closed(connection)]);
+  }
+
+  /** What cannot be taken ends the line, and nothing else. */
+  #takeOrEnd(connection: NodeConnection, event: NodeEvent | UnknownEvent): void {
+    try {
+      this.#take(event);
+    } catch (error) {
+      this.#options.log('an event could not be taken', error);
+      connection.close();
+    }
   }
 
   #take({ sequence, incarnation, ...event }: NodeEvent | UnknownEvent): void {
@@ -266,6 +288,10 @@ async function listInteractions(connection: NodeConnection): Promise<Interaction
   if (capability !== null && !connection.capabilities.includes(capability)) return [];
   const { interactions } = await connection.request('interaction.list', {}, { timeoutMs: SYNC_MS });
   return interactions;
+}
+
+function closed(connection: NodeConnection): Promise<void> {
+  return new Promise((resolve) => void connection.onClose(resolve));
 }
 
 /** @throws FailureError: node-offline, stale-incarnation: nothing was asked. */

@@ -33,18 +33,18 @@ export type DialTarget = { readonly socketPath: string } | { readonly url: strin
 
 export class DialledWay implements NodeWay {
   readonly kind = 'dialled';
-  readonly #target: DialTarget;
+  readonly target: DialTarget;
 
   constructor(target: DialTarget) {
-    this.#target = target;
+    this.target = target;
   }
 
   connect(client: Hello['client']): Promise<NodeConnection> {
-    return connectNode({ ...this.#target, client, role: 'operator' });
+    return connectNode({ ...this.target, client, role: 'operator' });
   }
 
   openLine(_: NodeConnection, request: LineRequest): Promise<NodeLine> {
-    return openLine({ ...this.#target, ...request });
+    return openLine({ ...this.target, ...request });
   }
 }
 
@@ -62,6 +62,10 @@ export class CallingWay implements NodeWay {
   /** A call of the node for itself. Fails as `connectNode` does. */
   accept(webSocket: WebSocket, client: Hello['client']): Promise<NodeConnection> {
     return connectCaller(webSocket, { token: this.#token, role: 'operator', client });
+  }
+
+  awaits(channel: string): boolean {
+    return this.#awaited.has(channel);
   }
 
   /** A call that was asked for; false when none of that name is awaited. */

@@ -20,12 +20,13 @@ import { watchLiveness } from '@roost/protocol/node';
 import type { WebSocket } from 'ws';
 import { nodeKey, type NodeKeys } from '../access/node-keys.ts';
 import type { Principal } from '../access/principal.ts';
-import type { EnrolledNode, NodeTable } from '../store/node-table.ts';
+import type { EnrolledNode, NodeTable, StoredView } from '../store/node-table.ts';
 import { EventRing } from './event-ring.ts';
 import { faultOf } from './fault.ts';
 import type { Fleet, FleetCursor, NodeRequest, NodeView, RelayAudit } from './fleet.ts';
 import { NodeLink, requireConnection } from './link.ts';
 import { CallingWay, DialledWay, type DialTarget, type NodeWay } from './node-way.ts';
+import { PartedBudget } from './parted-budget.ts';
 import { requestTimeoutMs } from './request-timeout.ts';
 import { Relay } from './relay.ts';
 import { View } from './view.ts';
@@ -36,6 +37,8 @@ const SPREAD_MS = 5;
 const COUNTS_MS = 500;
 /** Milliseconds between two savings of views that changed. */
 const SAVE_MS = 5_000;
+/** Views that are saved in one go. */
+const SAVED_AT_ONCE = 50;
 /** Digits of an id that are enough to name a node, when they are unique. */
 const PREFIX_MIN = 4;
 
@@ -48,6 +51,12 @@ export interface NodesOptions {
   readonly now: () => number;
   readonly random: () => number;
   readonly log: (message: string, facts: Readonly<Record<string, unknown>>) => void;
+}
+
+interface KeptView {
+  readonly view: View | null;
+  /** Milliseconds since the epoch. */
+  readonly seenAt: number;
 }
 
 interface Enrolled {
@@ -64,6 +73,7 @@ export class Nodes implements Fleet {
   readonly #options: NodesOptions;
   readonly #ring: EventRing;
   readonly #nodes = new Map<NodeId, Enrolled>();
+  readonly #parted = new PartedBudget();
   readonly #saving: NodeJS.Timeout;
   /** Dialled targets whose node is not known yet. */
   readonly #learning = new Set<NodeJS.Timeout>();
@@ -86,7 +96,7 @@ export class Nodes implements Fleet {
     for (const node of rows) {
       const stored = views.get(node.id);
       const kept = stored === undefined ? null : { view: View.restore(stored.state), seenAt: stored.seenAt };
-      if (node.way === 'calls-home') this.#add(node, this.#callingWay(node.id), kept);
+      if (node.way === 'calls-home') this.#addCalling(node, kept);
       else if (local !== null) this.#add(node, new DialledWay(local), kept);
     }
     const isKnown = rows.some(({ way }) => way === 'dialled');
@@ -100,7 +110,7 @@ export class Nodes implements Fleet {
     clearInterval(this.#saving);
     for (const timer of this.#learning) clearTimeout(timer);
     for (const one of this.#nodes.values()) this.#end(one);
-    this.#save();
+    this.#save(true);
   }
 
   nodes(): readonly HubNode[] {
@@ -123,8 +133,10 @@ export class Nodes implements Fleet {
     return this.#require(nodeId).link.view;
   }
 
-  placeOf(id: SessionId | RecordId | InteractionId): ReturnType<Fleet['placeOf']> {
-    for (const [nodeId, { link }] of this.#nodes) {
+  placeOf(id: SessionId | RecordId | InteractionId, at?: NodeId): ReturnType<Fleet['placeOf']> {
+    const one = at === undefined ? undefined : this.#nodes.get(at);
+    const places = at === undefined ? this.#nodes : one === undefined ? [] : ([[at, one]] as const);
+    for (const [nodeId, { link }] of places) {
       const { sessions, records, asked } = link.view;
       const found = sessions.get(id as SessionId) ?? records.get(id as RecordId);
       const workspaceId = found?.workspaceId ?? asked.get(id as InteractionId);
@@ -158,7 +170,8 @@ export class Nodes implements Fleet {
       principal,
       audit,
       nodeId,
-      placeOf: (id) => this.placeOf(id),
+      placeOf: (id) => this.placeOf(id, nodeId),
+      parted: this.#parted,
       connect: (request) => {
         const main = requireConnection(one.link, this.#show(one), undefined);
         return one.way.openLine(main, request);
@@ -181,7 +194,12 @@ export class Nodes implements Fleet {
     );
   }
 
-  calledHome(nodeId: NodeId, channel: string | null, webSocket: WebSocket): void {
+  awaitsCall(nodeId: NodeId, channel: string): boolean {
+    const way = this.#nodes.get(nodeId)?.way;
+    return way instanceof CallingWay && way.awaits(channel);
+  }
+
+  calledHome(nodeId: NodeId, channel: string | null, webSocket: WebSocket, proved: () => void): void {
     const one = this.#nodes.get(nodeId);
     if (one === undefined || !(one.way instanceof CallingWay)) {
       webSocket.close(1008, 'unknown-node');
@@ -189,11 +207,16 @@ export class Nodes implements Fleet {
     }
     watchLiveness(webSocket);
     if (channel !== null) {
-      if (!one.way.answered(channel, webSocket)) webSocket.close(1008, 'nobody awaits that call');
+      // Nobody else knows the channel.
+      if (one.way.answered(channel, webSocket)) proved();
+      else webSocket.close(1008, 'nobody awaits that call');
       return;
     }
     one.way.accept(webSocket, this.#client).then(
-      (connection) => one.link.adopt(connection),
+      (connection) => {
+        proved();
+        return one.link.adopt(connection);
+      },
       (error: unknown) => this.#options.log('a call home was refused', { nodeId, ...faultOf(error) }),
     );
   }
@@ -203,7 +226,7 @@ export class Nodes implements Fleet {
     const token = nodeKey(key);
     if (known !== undefined) {
       if (this.#options.keys.read(nodeId) !== token) {
-        throw new FailureError('invite-invalid', { nodeId, reason: 'a node of that id is enrolled already' });
+        throw new FailureError('already-enrolled', { nodeId });
       }
       return known.node.name;
     }
@@ -250,11 +273,7 @@ export class Nodes implements Fleet {
     return { name: 'roost-hub', version: this.#options.version };
   }
 
-  #add(
-    node: EnrolledNode,
-    way: NodeWay,
-    kept: { readonly view: View | null; readonly seenAt: number } | null,
-  ): Enrolled {
+  #add(node: EnrolledNode, way: NodeWay, kept: KeptView | null): Enrolled {
     const { now, random, log } = this.#options;
     const link: NodeLink = new NodeLink({
       nodeId: node.id,
@@ -271,7 +290,9 @@ export class Nodes implements Fleet {
       onState: () => {
         one.isDirty = true;
         this.#tellState(one);
-        // Lines of clients go by the same way; those that break tell so themselves.
+        // Another node is beside the hub now.
+        const isAnother = link.link.reason === 'identity-changed';
+        if (isAnother && way instanceof DialledWay && this.#learning.size === 0) this.#learn(way.target, 0);
       },
       onResync: () => {
         one.isDirty = true;
@@ -283,6 +304,15 @@ export class Nodes implements Fleet {
     const one: Enrolled = { node, way, link, isDirty: false, countsTimer: null, relays: new Set() };
     this.#nodes.set(node.id, one);
     return one;
+  }
+
+  /** One whose key cannot be read is left out until that is mended; the others are served. */
+  #addCalling(node: EnrolledNode, kept: KeptView | null): void {
+    try {
+      this.#add(node, this.#callingWay(node.id), kept);
+    } catch (error) {
+      this.#options.log('a node cannot be served', { nodeId: node.id, ...faultOf(error) });
+    }
   }
 
   #callingWay(nodeId: NodeId): CallingWay {
@@ -316,7 +346,13 @@ export class Nodes implements Fleet {
       table.insert(node);
       this.#add(node, way, null).link.begin(0);
     };
-    way.connect(this.#client).then(enrolIt, again);
+    way
+      .connect(this.#client)
+      .then(enrolIt)
+      .catch((error: unknown) => {
+        this.#options.log('the node beside the hub is not known yet', faultOf(error));
+        again();
+      });
   }
 
   #freeName(wanted: NodeName): NodeName {
@@ -381,23 +417,37 @@ export class Nodes implements Fleet {
     one.link.close();
   }
 
-  #save(): void {
-    const { table, now, log } = this.#options;
-    for (const one of this.#nodes.values()) {
-      const { view } = one.link;
-      if (!one.isDirty || view.cursor === null) continue;
-      try {
-        table.saveView({
-          nodeId: one.node.id,
-          ...view.cursor,
-          seenAt: one.link.seenAt ?? now(),
-          version: view.version,
-          state: view.store(),
-        });
-        one.isDirty = false;
-      } catch (error) {
-        log('a view could not be kept', { nodeId: one.node.id, ...faultOf(error) });
-      }
+  /** A few at a time, and the others in the next turns: nothing waits for the disk long. `isAll`: at the end. */
+  #save(isAll = false): void {
+    const { table, log } = this.#options;
+    const dirty = [...this.#nodes.values()].filter(({ isDirty }) => isDirty);
+    const some = isAll ? dirty : dirty.slice(0, SAVED_AT_ONCE);
+    try {
+      table.saveViews(some.flatMap((one) => this.#storable(one)));
+    } catch (error) {
+      log('views could not be kept', faultOf(error));
+      return;
     }
+    for (const one of some) one.isDirty = false;
+    if (some.length === dirty.length) return;
+    setImmediate(() => {
+      if (!this.#isClosed) this.#save();
+    });
+  }
+
+  /** Nothing, as long as nothing is known of it. */
+  #storable({ node, link }: Enrolled): StoredView[] {
+    const { view, seenAt } = link;
+    if (view.cursor === null) return [];
+    const { version } = view;
+    return [
+      {
+        nodeId: node.id,
+        ...view.cursor,
+        seenAt: seenAt ?? this.#options.now(),
+        version,
+        state: view.store(),
+      },
+    ];
   }
 }

@@ -17,6 +17,7 @@ import {
 import type { Principal } from '../access/principal.ts';
 import { NODE_ID } from './connection-for-test.ts';
 import type { LineRequest } from './node-way.ts';
+import { PartedBudget } from './parted-budget.ts';
 import { Relay } from './relay.ts';
 import { TestSockets } from './sockets-for-test.ts';
 
@@ -107,6 +108,7 @@ async function open(
   } as unknown as NodeLine;
   const relay = new Relay({
     now: () => 0,
+    parted: new PartedBudget(),
     watchersChanged: () => undefined,
     webSocket: clientSide.near,
     principal,

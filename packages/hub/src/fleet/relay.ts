@@ -29,12 +29,18 @@ import { seesNodeEvent, visibleResult } from '../access/visible.ts';
 import type { RelayAudit } from './fleet.ts';
 import type { LineRequest } from './node-way.ts';
 import { OpenTerminals } from './open-terminals.ts';
+import type { PartedBudget } from './parted-budget.ts';
 import { passOn } from './pass-on.ts';
 
 /** Milliseconds for the client's first frame. */
 const OPEN_MS = 5_000;
-/** Bytes of unfinished requests in parts of one client. */
-const PARTS_BYTES_MAX = REQUEST_BYTES_MAX;
+/** Unfinished requests in parts of one client, and milliseconds for each. */
+const PARTED_MAX = 4;
+const PARTED_MS = 20_000;
+/** Bytes that a part counts for beside its text. */
+const PART_BYTES = 1_024;
+/** Bytes of one, with what its parts count for. */
+const PARTED_BYTES_MAX = 2 * REQUEST_BYTES_MAX;
 
 const GOING_AWAY = 1001;
 const POLICY_VIOLATION = 1008;
@@ -50,6 +56,8 @@ export interface RelayOptions {
   readonly clientName: string;
   readonly version: string;
   readonly now: () => number;
+  /** Bytes that unfinished requests of all relays take. */
+  readonly parted: PartedBudget;
   /** Somebody opened or left the terminal of a session. */
   readonly watchersChanged: (sessionId: SessionId) => void;
 }
@@ -69,8 +77,7 @@ export class Relay {
   readonly #isPartial: boolean;
   /** Requests that are looked for among the answers, by id. */
   readonly #asked = new Map<number, Asked>();
-  readonly #parts = new Map<number, string[]>();
-  #partsBytes = 0;
+  readonly #parts = new Map<number, { readonly texts: string[]; readonly since: number; bytes: number }>();
   #line: NodeLine | null = null;
   #isOpening = false;
   #isOver = false;
@@ -100,6 +107,7 @@ export class Relay {
     clearTimeout(this.#timer);
     for (const { answered } of this.#asked.values()) answered?.('outcome-unknown');
     this.#asked.clear();
+    for (const id of [...this.#parts.keys()]) this.#forgetParts(id);
     this.terminals.closeAll();
     const { webSocket } = this.#options;
     // One that is held back would not hear that the other side closes, too, and stay for half a minute.
@@ -170,17 +178,29 @@ export class Relay {
 
   /** Whole, it is judged like any other; what passes is passed on in the same parts. */
   #takePart(line: NodeLine, part: RequestPart): void {
-    const texts = this.#parts.get(part.id) ?? [];
-    texts.push(part.text);
-    this.#partsBytes += Buffer.byteLength(part.text);
-    this.#parts.set(part.id, texts);
-    if (this.#partsBytes > PARTS_BYTES_MAX) {
+    if (this.#role === 'observer') {
+      // Whoever may only look has nothing long to say.
+      this.#violate('an observer sends no long requests');
+      return;
+    }
+    const now = this.#options.now();
+    const parted = this.#parts.get(part.id) ?? { texts: [], since: now, bytes: 0 };
+    const bytes = Buffer.byteLength(part.text) + PART_BYTES;
+    const isFine = now - parted.since <= PARTED_MS && parted.bytes + bytes <= PARTED_BYTES_MAX;
+    if (!isFine || !this.#options.parted.take(bytes)) {
       this.#violate('too long a request');
       return;
     }
+    parted.texts.push(part.text);
+    parted.bytes += bytes;
+    this.#parts.set(part.id, parted);
+    if (this.#parts.size > PARTED_MAX) {
+      this.#violate('too many unfinished requests');
+      return;
+    }
     if (!part.last) return;
-    this.#parts.delete(part.id);
-    for (const text of texts) this.#partsBytes -= Buffer.byteLength(text);
+    this.#forgetParts(part.id);
+    const { texts } = parted;
     const request = Request.safeParse(parseJson(texts.join(''))).data;
     if (request?.id !== part.id) {
       this.#answer(part.id, failure('invalid-request'));
@@ -191,6 +211,11 @@ export class Relay {
       const frame: RequestPart = { kind: 'part', id: part.id, text, last: index === texts.length - 1 };
       passOn(this.#options.webSocket, line.webSocket, JSON.stringify(frame), false);
     }
+  }
+
+  #forgetParts(id: number): void {
+    this.#options.parted.give(this.#parts.get(id)?.bytes ?? 0);
+    this.#parts.delete(id);
   }
 
   /** Whether it may be passed on; what may not is answered. */

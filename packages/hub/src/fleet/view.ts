@@ -1,6 +1,7 @@
 // What a hub knows of one node: a fold of its reduced events, which can be stored and taken up again.
 import * as z from 'zod';
 import {
+  FailureError,
   HubRecord,
   HubSession,
   HubWorkspace,
@@ -16,6 +17,9 @@ import {
 } from '@roost/protocol';
 import type { NodeView } from './fleet.ts';
 import { redactRecord, redactSession, redactVersion, redactWorkspace } from './redact.ts';
+
+/** Things of one kind of one node that a hub holds: more than a node has by its own bounds. What tells more is not believed. */
+const HELD_MAX = 16_384;
 
 export interface ViewCursor {
   readonly sequence: number;
@@ -121,21 +125,27 @@ export class View implements NodeView {
   }
 
   putInteraction({ id, state, session }: Pick<InteractionSummary, 'id' | 'state' | 'session'>): void {
-    if (state === 'pending') this.asked.set(id, session.workspaceId);
-    else this.asked.delete(id);
+    if (state !== 'pending') this.asked.delete(id);
+    else {
+      requireRoom(this.asked, id);
+      this.asked.set(id, session.workspaceId);
+    }
   }
 
   #putWorkspace(workspace: HubWorkspace): void {
+    requireRoom(this.workspaces, workspace.id);
     this.workspaces.set(workspace.id, workspace);
   }
 
   #putSession(session: HubSession): void {
+    requireRoom(this.sessions, session.id);
     this.#count(this.sessions.get(session.id), -1);
     this.#count(session, 1);
     this.sessions.set(session.id, session);
   }
 
   #putRecord(record: HubRecord): void {
+    requireRoom(this.records, record.id);
     this.records.set(record.id, record);
   }
 
@@ -144,6 +154,11 @@ export class View implements NodeView {
     this.#live += by;
     if (session.activity?.state === 'blocked') this.#blocked += by;
   }
+}
+
+/** @throws FailureError: backend-busy: the node tells of more than there can be. */
+function requireRoom<Id>(held: ReadonlyMap<Id, unknown>, id: Id): void {
+  if (held.size >= HELD_MAX && !held.has(id)) throw new FailureError('backend-busy', { heldMax: HELD_MAX });
 }
 
 const StoredView = z.object({

@@ -20,6 +20,7 @@ export const FAILURE_STATUS: Readonly<Record<FailureCode, number>> = {
   'out-of-scope': 403,
   'origin-refused': 403,
   'invite-invalid': 403,
+  'already-enrolled': 409,
   // It is not there.
   'unknown-operation': 404,
   'node-not-running': 404,

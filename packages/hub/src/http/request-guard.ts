@@ -60,7 +60,9 @@ export function guardRequest(facts: RequestFacts, own: OwnPlaces): Failure | nul
 }
 
 function isPage(url: string): boolean {
-  return !/^\/(api|metrics|health|ready)\b/.test(url);
+  // A path that is written in another way is no page of ours.
+  const [path = ''] = url.split('?', 1);
+  return !path.includes('%') && !/^\/(api|metrics|health|ready)\b/.test(path);
 }
 
 /** For what changes something, or opens a lasting connection, on the strength of a cookie or of nothing. null: it comes from our own page. */

@@ -137,7 +137,7 @@ function addNodeRoute({ app, context, budget }: RouteParts, name: OperationName,
       const node = findNode(fleet, input.path.node ?? '', principal);
       const { given, params } = reader.read(input);
       const refusal = allow(principal, { nodeId: node.id, operation: name, params }, (id) =>
-        fleet.placeOf(id),
+        fleet.placeOf(id, node.id),
       );
       if (refusal !== null) throw FailureError.from(refusal);
       // As it was given: the node fills in what is left out, and may be older than what this hub would fill in.

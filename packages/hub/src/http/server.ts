@@ -41,6 +41,8 @@ const ANSWER_STALLED_MS = 30_000;
 const JUDGE_MS = 5_000;
 /** Milliseconds of a stop for requests that are under way. */
 const FINISH_MS = 1_000;
+/** Milliseconds for the other ends of lines to close. */
+const GOOD_BYE_MS = 1_000;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -65,6 +67,7 @@ export class HttpServer {
   readonly #upgrades: Upgrades;
   readonly #timers: NodeJS.Timeout[] = [];
   #endHearing: () => void = () => undefined;
+  readonly #sockets = new Set<Socket>();
   /** Requests at work. */
   #working = 0;
   #onIdle: () => void = () => undefined;
@@ -123,7 +126,12 @@ export class HttpServer {
     // Lines to nodes are connections of ours, too.
     endLinks();
     for (const server of servers) server.closeAllConnections();
+    // Those that do not say good-bye in time.
+    const late = setTimeout(() => {
+      for (const socket of this.#sockets) socket.destroy();
+    }, GOOD_BYE_MS);
     await closed;
+    clearTimeout(late);
     await this.#app.close();
   }
 
@@ -141,6 +149,10 @@ export class HttpServer {
 
   #prepare<Made extends Server>(server: Made, connectionsMax: number): Made {
     server.maxConnections = connectionsMax;
+    server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
     server.maxHeadersCount = HEADERS_MAX;
     server.maxRequestsPerSocket = REQUESTS_OF_CONNECTION_MAX;
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>

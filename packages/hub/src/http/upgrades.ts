@@ -1,5 +1,6 @@
 // WebSockets: events, lines to a node, and nodes that call home. Who may have one is decided before it is one: a refusal is an HTTP answer.
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { randomBytes } from 'node:crypto';
 import { WebSocketServer, type WebSocket } from 'ws';
@@ -11,6 +12,7 @@ import {
   CLIENT_FRAME_BYTES_MAX,
   FAILURE_CODES,
   FailureError,
+  HANDSHAKE_FRAME_BYTES_MAX,
   HUB_EVENTS_SOCKET_PATH,
   NODE_FRAME_BYTES_MAX,
   NodeId,
@@ -35,6 +37,8 @@ const CONNECT = new RegExp(`^${API_PREFIX}/nodes/([^/]{1,64})/connect$`);
 const CHANNEL = /^[0-9a-f]{32}$/;
 /** Milliseconds in which a client has to take a refusal. */
 const REFUSAL_MS = 2_000;
+/** Bytes of a call until it has proved itself: both frames, and what is around them. */
+const PROOF_BYTES_MAX = 3 * HANDSHAKE_FRAME_BYTES_MAX;
 
 /** What an upgrade becomes. */
 interface Line {
@@ -168,10 +172,17 @@ export class Upgrades {
       throw new FailureError('invalid-request', { field: CALL_HOME_NODE_HEADER });
     if (!fleet.nodes().some(({ id, way }) => id === nodeId.data && way === 'calls-home'))
       throw new FailureError('unknown-node');
-    const freed = this.#slots.take(nodeId.data);
+    const asked = typeof channel === 'string' ? channel : null;
+    // One that we asked for is known by its channel, and takes no place of those that nobody knows.
+    const isAwaited = asked !== null && fleet.awaitsCall(nodeId.data, asked);
+    const freed = isAwaited ? () => undefined : this.#slots.take(nodeId.data);
     const begin = (webSocket: WebSocket) => {
+      const proved = boundProof(request.socket);
       webSocket.once('close', freed);
-      fleet.calledHome(nodeId.data, typeof channel === 'string' ? channel : null, webSocket);
+      fleet.calledHome(nodeId.data, asked, webSocket, () => {
+        freed();
+        proved();
+      });
     };
     return { name: 'call-home', frameBytesMax: NODE_FRAME_BYTES_MAX, begin };
   }
@@ -204,6 +215,16 @@ function refuse(socket: Duplex, error: unknown, requestId: string): void {
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
   setTimeout(() => socket.destroy(), REFUSAL_MS).unref();
+}
+
+/** Until it has proved itself, a peer gets little memory. Answers how to say that it has. */
+function boundProof(socket: Socket): () => void {
+  const start = socket.bytesRead;
+  const onData = () => {
+    if (socket.bytesRead - start > PROOF_BYTES_MAX) socket.destroy();
+  };
+  socket.on('data', onData);
+  return () => void socket.off('data', onData);
 }
 
 /** Whoever does not say good-bye in time is cut off. */

@@ -89,6 +89,14 @@ export class NodeTable {
     this.#store.transact((sql) => sql.run('DELETE FROM nodes WHERE id = ?', id));
   }
 
+  /** All of them or none. */
+  saveViews(views: readonly StoredView[]): void {
+    if (views.length === 0) return;
+    this.#store.transact(() => {
+      for (const view of views) this.saveView(view);
+    });
+  }
+
   /** In place of the one before; of a node that is enrolled no more, nothing is kept. */
   saveView(view: StoredView): void {
     this.#store.sql.run(

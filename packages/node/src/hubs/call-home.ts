@@ -47,6 +47,8 @@ export class CallHome {
   #attempts = 0;
   #failures = 0;
   #call: WebSocket | null = null;
+  /** Those that were asked for. */
+  readonly #further = new Set<WebSocket>();
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
   #onState: () => void = () => undefined;
@@ -82,6 +84,12 @@ export class CallHome {
   /** Calls once more for a client of the hub. @throws FailureError: hub-unreachable. */
   async callFor(channel: string): Promise<void> {
     const { webSocket, socket } = await this.#connect(channel);
+    if (this.#isClosed) {
+      webSocket.terminate();
+      throw new FailureError('unknown-hub');
+    }
+    this.#further.add(webSocket);
+    webSocket.once('close', () => this.#further.delete(webSocket));
     this.#options.server.serveCall({ webSocket, socket, token: this.#token, proved: () => undefined });
   }
 
@@ -91,9 +99,10 @@ export class CallHome {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
+  /** Nothing of that hub goes on. */
   hangUp(): void {
     this.close();
-    this.#call?.close();
+    for (const call of [this.#call, ...this.#further]) call?.close();
   }
 
   async #callOnce(): Promise<void> {

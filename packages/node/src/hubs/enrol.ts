@@ -17,7 +17,7 @@ const ANSWER_BYTES_MAX = 64 * 1024;
 
 const Problem = z.object({ code: Failure.shape.code });
 
-/** @throws FailureError: hub-unreachable, hub-untrusted, invite-invalid, rate-limited. */
+/** @throws FailureError: hub-unreachable, hub-untrusted, invite-invalid, already-enrolled, rate-limited. */
 export async function enrol(
   { base, isSecure }: HubAddress,
   fingerprint: string | null,
@@ -58,7 +58,8 @@ export async function enrol(
     throw new FailureError('hub-untrusted', { url: base.origin, reason: 'what answers is no hub' });
   }
   const code = Problem.safeParse(value).data?.code;
-  if (code === 'invite-invalid' || code === 'rate-limited') throw new FailureError(code);
+  if (code === 'invite-invalid' || code === 'already-enrolled' || code === 'rate-limited')
+    throw new FailureError(code);
   throw new FailureError('hub-unreachable', { url: base.origin, status: answer.status });
 }
 

@@ -59,6 +59,13 @@ export class Hubs {
     const key = randomBytes(32).toString('hex');
     const wanted = nodeName ?? ownName(hostname());
     const enrolled = await enrol(address, fingerprint, { code: secret, nodeId, nodeName: wanted, key });
+    const known = this.#calls.get(enrolled.hubId)?.view;
+    if (known !== undefined && known.url !== address.base.origin) {
+      throw new FailureError('hub-untrusted', {
+        url: address.base.origin,
+        reason: 'it says that it is another hub',
+      });
+    }
     const membership: Membership = {
       ...enrolled,
       url: address.base.origin,

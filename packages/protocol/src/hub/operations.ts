@@ -357,7 +357,7 @@ const declared = [
         key: z.string().regex(/^[0-9a-f]{64}$/),
       }),
     result: () => z.object({ hubId: HubId, nodeName: NodeName }),
-    failures: ['invite-invalid', 'rate-limited'],
+    failures: ['invite-invalid', 'already-enrolled', 'rate-limited'],
   }),
   hubOperation({
     name: 'users.list',

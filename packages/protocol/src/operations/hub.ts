@@ -37,7 +37,14 @@ export const hubJoin = operation({
       nodeName: NodeName.optional(),
     }),
   result: () => HubMembership,
-  failures: ['hub-unreachable', 'hub-untrusted', 'invite-invalid', 'rate-limited', 'backend-busy'],
+  failures: [
+    'hub-unreachable',
+    'hub-untrusted',
+    'invite-invalid',
+    'already-enrolled',
+    'rate-limited',
+    'backend-busy',
+  ],
 });
 
 export const hubLeave = operation({
