@@ -194,7 +194,7 @@ export class Nodes implements Fleet {
     }
     one.way.accept(webSocket, this.#client).then(
       (connection) => one.link.adopt(connection),
-      (error: unknown) => this.#options.log('a call home was refused', { nodeId, ...faultOf(error) }),
+      (error: unknown) => one.link.callFailed(error),
     );
   }
 
