@@ -187,7 +187,7 @@ it('tells the audit log of what is changed, through HTTP and through lines', asy
     workspaceId,
     generation: 1,
     force: true,
-  } as never);
+  });
   relayed.close();
   const lines = await waitFor('the lines', async () => {
     const entries = await hub.json<AuditEntry[]>(['hub', 'audit', '--lines', '50']);

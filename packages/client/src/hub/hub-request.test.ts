@@ -146,7 +146,7 @@ test.each(['http://192.0.2.1', 'http://hub.example.org', 'http://127.0.0.1.examp
 test('a certificate of its own is trusted by its fingerprint, and nothing is sent to any other', async () => {
   const certificate = selfSigned();
   const server = createTlsServer({ cert: certificate.cert, key: certificate.key }, serve);
-  const port = await listen(server as unknown as Server, null);
+  const port = await listen(server, null);
   const hub = (fingerprint: string | null): HubTarget => ({
     url: `https://127.0.0.1:${port}`,
     token: TOKEN,

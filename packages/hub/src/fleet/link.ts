@@ -124,6 +124,13 @@ export class NodeLink {
     await this.#serve(connection);
   }
 
+  /** A call of the node came to nothing; of no interest while another one serves. */
+  callFailed(error: unknown): void {
+    if (this.#connection !== null) return;
+    this.#attempts += 1;
+    this.#lost(reasonOf(error), error);
+  }
+
   close(): void {
     this.#isClosed = true;
     if (this.#retry !== null) clearTimeout(this.#retry);
@@ -167,7 +174,9 @@ export class NodeLink {
       await this.#follow(connection);
     } catch (error) {
       connection.close();
-      if (this.#connection === connection) this.#lost(reasonOf(error), error);
+      if (this.#connection !== connection) return;
+      this.#connection = null;
+      this.#lost(reasonOf(error), error);
       return;
     }
     if (this.#connection === connection) {

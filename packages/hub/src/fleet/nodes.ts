@@ -217,7 +217,7 @@ export class Nodes implements Fleet {
         proved();
         return one.link.adopt(connection);
       },
-      (error: unknown) => this.#options.log('a call home was refused', { nodeId, ...faultOf(error) }),
+      (error: unknown) => one.link.callFailed(error),
     );
   }
 
