@@ -85,9 +85,11 @@ export default function TerminalPane({ session }: { readonly session: SeenSessio
   }, [isForReaders, name]);
 
   const role = state.kind === 'attached' ? state.role : null;
+  const hasKeys = role === 'driver' || (role === 'watcher' && mode === 'drive');
   useEffect(() => {
-    if (role === 'driver') view.current?.focus();
-  }, [role]);
+    // What somebody types who does not see yet that another one drives is meant for the terminal, and for no shortcut.
+    if (hasKeys) view.current?.focus();
+  }, [hasKeys]);
 
   const drive = (): void => {
     if (mode === 'drive') terminal.current?.takeOver();
