@@ -1,7 +1,6 @@
 /** A browser for the pages of a hub: the Chromium of this machine, without a display. */
 import { execFileSync } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { readFileSync } from 'node:fs';
+import axe from 'axe-core';
 import { chromium, type Browser, type Page } from 'playwright-core';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
@@ -39,8 +38,6 @@ export function watchPage(page: Page, origin: string): string[] {
   return faults;
 }
 
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
 interface Violation {
   readonly id: string;
   readonly impact: string | null;
@@ -49,7 +46,7 @@ interface Violation {
 
 /** Serious faults of access that axe finds on what is shown, as `id: where`. */
 export async function accessFaults(page: Page): Promise<string[]> {
-  await page.evaluate(axeSource);
+  await page.evaluate(axe.source);
   const violations = await page.evaluate<Violation[]>(
     "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)",
   );

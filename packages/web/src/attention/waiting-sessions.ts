@@ -28,7 +28,7 @@ export function newNotices(view: HubView, told: ReadonlyMap<SessionId, string>):
 }
 
 /** null: there is nothing to tell. The same as long as it is the same occasion. */
-export function noticeKey(session: SeenSession): string | null {
+function noticeKey(session: SeenSession): string | null {
   const { activity } = session;
   if (waitsForPerson(session)) return `blocked ${activity?.since ?? ''}`;
   return session.status === 'running' && activity?.state === 'done' ? `done ${activity.since}` : null;

@@ -31,6 +31,7 @@ export default function AuditPage() {
         <TextInput
           aria-label="Operation"
           placeholder="Operation, such as session.stop"
+          w={260}
           value={operation}
           onChange={(event) => setOperation(event.currentTarget.value)}
         />
@@ -120,7 +121,7 @@ function Line({ entry }: { readonly entry: AuditEntry }) {
   const target = Object.entries(entry.target).map(([name, value]) => `${name} ${value}`);
   return (
     <Table.Tr>
-      <Table.Td className="roost-numbers" title={`request ${entry.requestId}`}>
+      <Table.Td className="roost-numbers roost-whole" title={`request ${entry.requestId}`}>
         {new Date(entry.at).toLocaleString()}
       </Table.Td>
       <Table.Td title={`${entry.credential ?? 'no credential'} from ${entry.from}`}>{entry.actor}</Table.Td>

@@ -14,7 +14,7 @@ export interface BoardFilter {
 
 export const EVERYTHING_LIVE: BoardFilter = { search: '', show: 'live', nodeId: null, provider: null };
 
-export type BoardSection = 'waiting' | 'done' | 'running' | 'ended';
+type BoardSection = 'waiting' | 'done' | 'running' | 'ended';
 
 export interface BoardGroup {
   readonly section: BoardSection;
@@ -32,7 +32,7 @@ export function boardGroups(view: HubView, filter: BoardFilter): BoardGroup[] {
   })).filter(({ sessions }) => sessions.length > 0);
 }
 
-export function sectionOf(session: SeenSession): BoardSection {
+function sectionOf(session: SeenSession): BoardSection {
   if (!isLive(session)) return 'ended';
   if (waitsForPerson(session)) return 'waiting';
   return session.activity?.state === 'done' ? 'done' : 'running';

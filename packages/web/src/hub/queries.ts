@@ -47,10 +47,7 @@ function isPassing(error: Error): boolean {
   );
 }
 
-type ReadOptions<Data> = Pick<
-  UseQueryOptions<Data>,
-  'enabled' | 'refetchInterval' | 'placeholderData' | 'staleTime'
->;
+type ReadOptions<Data> = Pick<UseQueryOptions<Data>, 'enabled' | 'refetchInterval' | 'staleTime' | 'gcTime'>;
 
 export function useHubQuery<Name extends HubOperationName>(
   name: Name,

@@ -44,6 +44,9 @@ export function LaunchDialog({
   );
 }
 
+/** As it is when the dialog opens: what is chosen from it does not change under one's hands. */
+const READ_ONCE = { staleTime: Infinity, gcTime: 0 };
+
 function OnNode({
   nodeId,
   preset,
@@ -53,7 +56,7 @@ function OnNode({
   readonly preset: LaunchPreset;
   readonly onClose: () => void;
 }) {
-  const snapshot = useNodeQuery(nodeId, 'node.snapshot', {}, { staleTime: Infinity });
+  const snapshot = useNodeQuery(nodeId, 'node.snapshot', {}, READ_ONCE);
   if (snapshot.data === undefined) {
     return snapshot.error === null ? (
       <LoadingRows rows={3} />

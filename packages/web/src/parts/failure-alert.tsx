@@ -36,7 +36,7 @@ export function failureSentence(error: Error): string {
 }
 
 /** Code and details, for whoever looks into the logs. */
-export function failureFacts(error: Error): string {
+function failureFacts(error: Error): string {
   if (!(error instanceof FailureError)) return error.name;
   const { code, details = {} } = error.failure;
   return [code, ...Object.entries(details).map(([name, value]) => `${name}=${String(value)}`)].join('  ');

@@ -36,9 +36,6 @@ export const FleetIcon = icon(
     <path d="M6 5.5h.01M6 14.5h.01" />
   </>,
 );
-export const WorkspaceIcon = icon(
-  <path d="M2.5 5.5a1 1 0 0 1 1-1h4l2 2.5h7a1 1 0 0 1 1 1v7a1 1 0 0 1-1 1h-13a1 1 0 0 1-1-1z" />,
-);
 export const RecordIcon = icon(
   <>
     <path d="M4 4h12v12H4z" />

@@ -10,11 +10,14 @@ import { Ago } from '../parts/ago.tsx';
 import { FailureAlert } from '../parts/failure-alert.tsx';
 import styles from './interactions.module.css';
 
+/** Milliseconds between two looks, should an event have been lost with a line. */
+const LOOK_MS = 15_000;
+
 export function Interactions({ session }: { readonly session: SeenSession }) {
   const { mirror } = useHub();
   const queries = useQueryClient();
   const { id, nodeId } = session;
-  const asked = useNodeQuery(nodeId, 'interaction.list', { sessionId: id });
+  const asked = useNodeQuery(nodeId, 'interaction.list', { sessionId: id }, { refetchInterval: LOOK_MS });
   useEffect(
     () =>
       mirror.onEvent(({ body }) => {

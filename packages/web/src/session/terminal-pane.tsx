@@ -35,6 +35,7 @@ export default function TerminalPane({ session }: { readonly session: SeenSessio
   const [state, setState] = useState<TerminalState>({ kind: 'connecting' });
   const [isForReaders, setForReaders] = useLocalStorage({ key: 'roost.screen-reader', defaultValue: false });
   const [attempt, setAttempt] = useState(0);
+  const pane = useRef<HTMLDivElement>(null);
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<TerminalView | null>(null);
   const terminal = useRef<TerminalSession | null>(null);
@@ -85,16 +86,24 @@ export default function TerminalPane({ session }: { readonly session: SeenSessio
   }, [isForReaders, name]);
 
   const role = state.kind === 'attached' ? state.role : null;
+  const isFresh = useRef(true);
+  const hasKeys = role === 'driver' || (role === 'watcher' && mode === 'drive');
   useEffect(() => {
-    if (role === 'driver') view.current?.focus();
-  }, [role]);
+    // What somebody types who does not see yet that another one drives is meant for the terminal, and for no shortcut.
+    if (!hasKeys) return;
+    const active = document.activeElement;
+    // Whoever is busy elsewhere on the page is left there when the driver changes.
+    if (isFresh.current || active === document.body || pane.current?.contains(active) === true)
+      view.current?.focus();
+    isFresh.current = false;
+  }, [hasKeys, role]);
 
   const drive = (): void => {
     if (mode === 'drive') terminal.current?.takeOver();
     else setMode('drive');
   };
   return (
-    <div className={styles.pane}>
+    <div className={styles.pane} ref={pane}>
       <div className={styles.bar}>
         <Status {...stateWord(state)} />
         {session.attachedClients > 1 && <span>{session.attachedClients} attached</span>}

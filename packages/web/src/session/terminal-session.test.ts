@@ -53,7 +53,7 @@ function begin(answers: readonly (FakeAttachment | FailureError)[]) {
         : Promise.reject(answer ?? new Error('no more'));
     };
     const connection = { openTerminal } as unknown as RelayConnection;
-    return Promise.resolve({ connection, release: () => void used.lines-- });
+    return Promise.resolve({ connection, release: () => used.lines-- });
   };
   const session = new TerminalSession({
     lines: { use },

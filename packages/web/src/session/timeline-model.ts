@@ -26,7 +26,7 @@ export interface ToolItem extends Placed {
   readonly durationMs: number | null;
 }
 
-export interface RequestItem extends Placed {
+interface RequestItem extends Placed {
   readonly kind: 'request';
   readonly request: EventOf<'interaction-requested'>;
   /** null: it waits. */

@@ -1,7 +1,7 @@
 // Which keys do what, anywhere on the page: decided from the keys alone.
 import { PAGES } from './pages.ts';
 
-export type ShortcutAction =
+type ShortcutAction =
   | { readonly kind: 'go'; readonly path: string }
   | { readonly kind: 'palette' | 'launch' | 'help' | 'search' | 'content' };
 

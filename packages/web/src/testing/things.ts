@@ -1,6 +1,6 @@
 // Things as a hub tells them, for tests: whole, with what matters to a test said by it.
-import { HubNode, HubRecord, HubSession, HubWorkspace, type Activity, type NodeId } from '@roost/protocol';
-import type { SeenRecord, SeenSession, SeenWorkspace } from '@roost/client/browser';
+import { HubNode, HubSession, type Activity, type NodeId } from '@roost/protocol';
+import type { SeenSession } from '@roost/client/browser';
 
 export const NODE_ID = 'aaaaaaaaaaaaaaaa' as NodeId;
 const AT = '2026-01-01T00:00:00Z';
@@ -53,35 +53,4 @@ export function session({ activity, nodeId = NODE_ID, ...said }: SaidSession = {
     attachedClients: 0,
   };
   return { ...HubSession.parse({ ...whole, ...said }), nodeId };
-}
-
-export function record(
-  said: Partial<Record<keyof HubRecord, unknown>> & { nodeId?: NodeId } = {},
-): SeenRecord {
-  const { nodeId = NODE_ID, ...rest } = said;
-  const whole = {
-    id: freshId(),
-    name: 'builder',
-    provider: 'claude',
-    transport: 'pty',
-    state: 'dormant',
-    workspaceId: 'shop',
-    generation: 1,
-    activeSession: null,
-    createdAt: AT,
-    updatedAt: AT,
-    lastError: null,
-    hasProviderSession: true,
-  };
-  return { ...HubRecord.parse({ ...whole, ...rest }), nodeId };
-}
-
-export function workspace(
-  said: Partial<Record<keyof HubWorkspace, unknown>> & { nodeId?: NodeId } = {},
-): SeenWorkspace {
-  const { nodeId = NODE_ID, ...rest } = said;
-  return {
-    ...HubWorkspace.parse({ id: 'shop', kind: 'git', createdAt: AT, liveSessions: 0, git: null, ...rest }),
-    nodeId,
-  };
 }

@@ -26,7 +26,12 @@ export default function OpenFile({
   readonly onChanged: (isChanged: boolean) => void;
 }) {
   // What is being edited is not replaced behind one's back: it is read once, and again when somebody says so.
-  const file = useNodeQuery(nodeId, 'workspace.readFile', { workspaceId, path }, { staleTime: Infinity });
+  const file = useNodeQuery(
+    nodeId,
+    'workspace.readFile',
+    { workspaceId, path },
+    { staleTime: Infinity, gcTime: 0 },
+  );
   if (file.data === undefined) {
     return file.error === null ? (
       <LoadingRows />
