@@ -36,6 +36,8 @@ const SPREAD_MS = 5;
 const COUNTS_MS = 500;
 /** Milliseconds between two savings of views that changed. */
 const SAVE_MS = 5_000;
+/** Views of one transaction: the disk is waited for, and others want their turn in between. */
+const SAVED_AT_ONCE = 50;
 /** Digits of an id that are enough to name a node, when they are unique. */
 const PREFIX_MIN = 4;
 
@@ -57,6 +59,8 @@ interface Enrolled {
   /** Changed since it was saved. */
   isDirty: boolean;
   countsTimer: NodeJS.Timeout | null;
+  /** As they were told last; null: they are to be told, whatever they are. */
+  toldCounts: HubNode['sessions'] | null;
   readonly relays: Set<Relay>;
 }
 
@@ -72,7 +76,7 @@ export class Nodes implements Fleet {
   constructor(options: NodesOptions) {
     this.#options = options;
     this.#ring = new EventRing(options.run);
-    this.#saving = setInterval(() => this.#save(), SAVE_MS).unref();
+    this.#saving = setInterval(() => this.#saveInTurns(), SAVE_MS).unref();
   }
 
   get run(): string {
@@ -100,7 +104,7 @@ export class Nodes implements Fleet {
     clearInterval(this.#saving);
     for (const timer of this.#learning) clearTimeout(timer);
     for (const one of this.#nodes.values()) this.#end(one);
-    this.#save();
+    this.#save([...this.#nodes.values()]);
   }
 
   nodes(): readonly HubNode[] {
@@ -117,6 +121,10 @@ export class Nodes implements Fleet {
     if (first === undefined) throw new FailureError('unknown-node', { node: selector });
     if (starting.length > 1) throw new FailureError('ambiguous-node', { node: selector });
     return this.#show(first);
+  }
+
+  nameOf(nodeId: NodeId): NodeName | null {
+    return this.#nodes.get(nodeId)?.node.name ?? null;
   }
 
   view(nodeId: NodeId): NodeView {
@@ -276,11 +284,20 @@ export class Nodes implements Fleet {
       onResync: () => {
         one.isDirty = true;
         this.#tell(node.id, { kind: 'node-resynced' });
+        one.toldCounts = null;
         this.#tellCountsSoon(one);
       },
       log: (message, error) => log(message, { nodeId: node.id, ...faultOf(error) }),
     });
-    const one: Enrolled = { node, way, link, isDirty: false, countsTimer: null, relays: new Set() };
+    const one: Enrolled = {
+      node,
+      way,
+      link,
+      isDirty: false,
+      countsTimer: null,
+      toldCounts: null,
+      relays: new Set(),
+    };
     this.#nodes.set(node.id, one);
     return one;
   }
@@ -365,13 +382,17 @@ export class Nodes implements Fleet {
   }
 
   #tellState(one: Enrolled): void {
-    this.#tell(one.node.id, { kind: 'node-changed', node: this.#show(one) });
+    const node = this.#show(one);
+    one.toldCounts = node.sessions;
+    this.#tell(one.node.id, { kind: 'node-changed', node });
   }
 
+  /** Most changes of a session are none of its node's. */
   #tellCountsSoon(one: Enrolled): void {
     one.countsTimer ??= setTimeout(() => {
       one.countsTimer = null;
-      this.#tellState(one);
+      const { live, blocked } = one.link.view.counts;
+      if (live !== one.toldCounts?.live || blocked !== one.toldCounts.blocked) this.#tellState(one);
     }, COUNTS_MS).unref();
   }
 
@@ -381,23 +402,30 @@ export class Nodes implements Fleet {
     one.link.close();
   }
 
-  #save(): void {
+  #saveInTurns(): void {
+    const left = [...this.#nodes.values()].filter(({ isDirty }) => isDirty);
+    const saveSome = (): void => {
+      if (this.#isClosed) return;
+      this.#save(left.splice(0, SAVED_AT_ONCE));
+      if (left.length > 0) setImmediate(saveSome);
+    };
+    if (left.length > 0) saveSome();
+  }
+
+  #save(nodes: readonly Enrolled[]): void {
     const { table, now, log } = this.#options;
-    for (const one of this.#nodes.values()) {
-      const { view } = one.link;
-      if (!one.isDirty || view.cursor === null) continue;
-      try {
-        table.saveView({
-          nodeId: one.node.id,
-          ...view.cursor,
-          seenAt: one.link.seenAt ?? now(),
-          version: view.version,
-          state: view.store(),
-        });
-        one.isDirty = false;
-      } catch (error) {
-        log('a view could not be kept', { nodeId: one.node.id, ...faultOf(error) });
-      }
+    const dirty = nodes.filter(({ isDirty }) => isDirty);
+    const views = dirty.flatMap(({ node, link }) => {
+      const { view, seenAt } = link;
+      if (view.cursor === null) return [];
+      const { version } = view;
+      return [{ nodeId: node.id, ...view.cursor, seenAt: seenAt ?? now(), version, state: view.store() }];
+    });
+    try {
+      table.saveViews(views);
+      for (const one of dirty) one.isDirty = one.link.view.cursor === null;
+    } catch (error) {
+      log('views could not be kept', { nodes: views.length, ...faultOf(error) });
     }
   }
 }
