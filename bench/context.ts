@@ -38,6 +38,7 @@ export interface Scale {
   readonly spokenRounds: number;
   readonly hubNodes: number;
   readonly hubLists: number;
+  readonly hubClients: number;
   /** Events of a steady pace, and as many at once. */
   readonly hubEvents: number;
   readonly hubRestSeconds: number;
@@ -78,6 +79,7 @@ export const FULL: Scale = {
   spokenRounds: 5,
   hubNodes: 1_000,
   hubLists: 500,
+  hubClients: 100,
   hubEvents: 4_000,
   hubRestSeconds: 20,
   hubKeystrokes: 500,
@@ -116,6 +118,7 @@ export const QUICK: Scale = {
   spokenRounds: 2,
   hubNodes: 40,
   hubLists: 20,
+  hubClients: 20,
   hubEvents: 100,
   hubRestSeconds: 0.3,
   hubKeystrokes: 40,

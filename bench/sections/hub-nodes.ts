@@ -14,7 +14,6 @@ import { percentile } from '../statistics.ts';
 
 const FLEETS = 2;
 const SESSIONS_OF_NODE = 10;
-const CLIENTS = 100;
 const EVENTS_PER_SECOND = 200;
 const PATIENCE_MS = 120_000;
 const MOST_MS = 50;
@@ -51,7 +50,7 @@ export async function measureHubNodes(context: Context): Promise<SectionResult> 
     method:
       `Nodes without anything behind them, in ${FLEETS} processes, enrol, call the hub all at once and tell it of ${SESSIONS_OF_NODE} sessions each. ` +
       `Memory: proportional set size of the hub after a quiet while, beyond that of the hub without nodes. Lists: ${scale.hubLists} times one after the ` +
-      `other over one HTTP connection. Events: ${CLIENTS} clients over WebSockets in one process; ${scale.hubEvents} events of sessions, ` +
+      `other over one HTTP connection. Events: ${scale.hubClients} clients over WebSockets in one process; ${scale.hubEvents} events of sessions, ` +
       `${EVENTS_PER_SECOND} a second, from one node after the other, then as many at once; the delay is that to the client that has it last.`,
     measurements: samples.measurements,
     verdicts: judge(samples),
@@ -185,7 +184,7 @@ async function fanOut(
   const each = events / FLEETS;
   const delays = { slowest: new Float64Array(2 * events) };
   const clients = await Promise.all(
-    Array.from({ length: CLIENTS }, () => EventListener.open(observer, delays)),
+    Array.from({ length: scale.hubClients }, () => EventListener.open(observer, delays)),
   );
   try {
     collectGarbage();
@@ -224,7 +223,7 @@ async function fanOut(
     samples.add('processor time, for one second of events', 'ms', 'roost', cpu);
     samples.add('events at once, until every client has all', 'events/s', 'roost', rate);
     progress(
-      `hub: ${lost} events lost, p95 ${percentile(steady, 0.95).toFixed(1)} ms to the last of ${CLIENTS}, at once ${rate.toFixed(0)}/s`,
+      `hub: ${lost} events lost, p95 ${percentile(steady, 0.95).toFixed(1)} ms to the last of ${scale.hubClients}, at once ${rate.toFixed(0)}/s`,
     );
   } finally {
     for (const client of clients) client.close();
