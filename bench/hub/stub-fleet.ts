@@ -46,8 +46,6 @@ export interface StubFleet {
 
 /** Invitations under way at once. */
 const ENROLLING_MAX = 8;
-/** Milliseconds between two pings of one node, as a real one sends them. */
-const PING_MS = 20_000;
 /** Events of one turn when there is no pace. */
 const BURST = 20;
 
@@ -74,7 +72,6 @@ export function runStubFleet(): void {
       process.send?.({ at: now() } satisfies FleetAnswer);
     });
   });
-  setInterval(() => members.forEach((member) => member.stub.ping()), PING_MS).unref();
   process.once('disconnect', () => process.exit(0));
 }
 

@@ -1,6 +1,6 @@
 /** A node of a hub without anything behind it: it enrols and calls home as a real one does, and counts what is asked of it. */
 import { randomBytes } from 'node:crypto';
-import WebSocket from 'ws';
+import type { WebSocket } from 'ws';
 import {
   HUB_OPERATIONS,
   Incarnation,
@@ -83,10 +83,6 @@ export class StubNode {
   /** To the hub, on the line that was proved last. */
   send(frame: NodeFrame): void {
     this.#line?.send(JSON.stringify(frame));
-  }
-
-  ping(): void {
-    if (this.#line?.readyState === WebSocket.OPEN) this.#line.ping();
   }
 
   leave(): void {
