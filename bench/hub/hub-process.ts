@@ -15,9 +15,13 @@ export class HubProcess {
   readonly url: string;
   readonly socketPath: string;
   readonly #child: ChildProcess;
+  /** Also when the bench is interrupted. */
+  readonly #end: () => void;
 
   private constructor(child: ChildProcess, { url, socket }: Ready) {
     this.#child = child;
+    this.#end = () => child.kill('SIGTERM');
+    process.once('exit', this.#end);
     this.url = url;
     this.socketPath = socket;
   }
@@ -54,6 +58,7 @@ export class HubProcess {
   }
 
   async stop(): Promise<void> {
+    process.off('exit', this.#end);
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const exited = new Promise((resolve) => this.#child.once('exit', resolve));
     this.#child.kill('SIGTERM');
