@@ -36,6 +36,13 @@ export interface Scale {
   /** Lines of one turn of an agent that is spoken with, and turns. */
   readonly spokenLines: number;
   readonly spokenRounds: number;
+  readonly hubNodes: number;
+  readonly hubLists: number;
+  readonly hubClients: number;
+  /** Events of a steady pace, and as many at once. */
+  readonly hubEvents: number;
+  readonly hubRestSeconds: number;
+  readonly hubKeystrokes: number;
 }
 
 const MB = 1_000_000;
@@ -70,6 +77,12 @@ export const FULL: Scale = {
   keptLists: 20,
   spokenLines: 50_000,
   spokenRounds: 5,
+  hubNodes: 1_000,
+  hubLists: 500,
+  hubClients: 100,
+  hubEvents: 4_000,
+  hubRestSeconds: 20,
+  hubKeystrokes: 500,
 };
 
 /** Enough to see that everything works; its numbers mean little. */
@@ -103,6 +116,12 @@ export const QUICK: Scale = {
   keptLists: 2,
   spokenLines: 2_000,
   spokenRounds: 2,
+  hubNodes: 40,
+  hubLists: 20,
+  hubClients: 20,
+  hubEvents: 100,
+  hubRestSeconds: 0.3,
+  hubKeystrokes: 40,
 };
 
 /** What a section works with. Subjects are freshly prepared when it starts, and torn down with all sessions after it. */

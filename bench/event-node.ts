@@ -2,11 +2,10 @@
  * A process with a node's journal and its connections, and nothing else of a node: appends events at a steady pace, faster than
  * operations could. Speaks to its parent in messages: `serving`, then for each `AppendOrder` an `Appended`.
  */
-import { fork, type ChildProcess } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KeeperId, SessionId, SessionName, WorkspaceId, type Session } from '@roost/protocol';
 import { Admission } from '../packages/node/src/control/admission.ts';
 import type { Handlers } from '../packages/node/src/control/handlers.ts';
 import { ConnectionServer } from '../packages/node/src/connection/server.ts';
@@ -17,6 +16,8 @@ import { openLog } from '../packages/node/src/log.ts';
 import { beginIncarnation } from '../packages/node/src/node-identity.ts';
 import { openDatabase } from '../packages/node/src/store/open-database.ts';
 import { Store, type Transaction } from '../packages/node/src/store/store.ts';
+import { answerOf } from './child-answer.ts';
+import { SESSION } from './sample-session.ts';
 
 interface AppendOrder {
   readonly events: number;
@@ -61,18 +62,6 @@ export async function startEventNode(program: string, home: string, connections:
       await exited;
     },
   };
-}
-
-function answerOf<Answer>(child: ChildProcess): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const ended = () => reject(new Error('the node of the events ended'));
-    child.once('exit', ended);
-    child.once('message', (message) => {
-      child.off('exit', ended);
-      // From our own program.
-      resolve(message as Answer);
-    });
-  });
 }
 
 export async function runEventNode(home: string, connections: number): Promise<void> {
@@ -126,6 +115,7 @@ async function append(store: Store, order: AppendOrder): Promise<void> {
 }
 
 function appendBatch({ append: add }: Transaction, events: number): void {
+  // Its title carries the time.
   const title = String(performance.timeOrigin + performance.now());
   for (let index = 0; index < events; index += 1)
     add({ kind: 'session-changed', session: { ...SESSION, title } });
@@ -138,28 +128,3 @@ function socketOf(home: string): string {
 function tokenOf(home: string): string {
   return join(home, 'node.token');
 }
-
-/** As large as sessions are; its title carries the time. */
-const SESSION: Session = {
-  id: SessionId.parse('0123456789abcdef'),
-  recordId: null,
-  generation: 1,
-  name: SessionName.parse('a-session-of-usual-name'),
-  provider: 'claude',
-  transport: 'pty',
-  status: 'running',
-  workspaceId: WorkspaceId.parse('workspace-1'),
-  directory: '/home/somebody/projects/something',
-  command: ['claude', '--model', 'opus'],
-  keeperId: KeeperId.parse('0123456789abcdef'),
-  pid: 12_345,
-  size: { columns: 120, rows: 40 },
-  title: null,
-  createdAt: '2026-01-01T00:00:00.000Z',
-  endedAt: null,
-  exitCode: null,
-  exitSignal: null,
-  endReason: null,
-  attachedClients: 1,
-  usage: null,
-};

@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { FULL, QUICK, type Context } from './context.ts';
 import { runDrain } from './drain.ts';
 import { runEventNode } from './event-node.ts';
+import { runStubFleet } from './hub/stub-fleet.ts';
 import { describeMachine, type Machine } from './machine.ts';
 import { renderReport } from './report.ts';
 import type { SectionResult } from './result.ts';
@@ -18,6 +19,8 @@ import { measureConversation } from './sections/conversation.ts';
 import { measureEcho } from './sections/echo.ts';
 import { measureEventFanOut } from './sections/event-fan-out.ts';
 import { measureGit } from './sections/git.ts';
+import { measureHubNodes } from './sections/hub-nodes.ts';
+import { measureHubTerminal } from './sections/hub-terminal.ts';
 import { measureInterrupt } from './sections/interrupt.ts';
 import { measureKeptSessions } from './sections/kept-sessions.ts';
 import { measureMemory } from './sections/memory.ts';
@@ -35,7 +38,7 @@ const USAGE = `Usage: npm run bench -- [--quick] [--only a,b] [--out DIR]
   --quick     small sizes, under a minute: shows that it works, its numbers mean little
   --only IDS  some sections: a throughput, b echo, c start, d memory, e node restart, f attach,
               g snapshot, h event fan-out, i interrupt, j git, k workspaces, l kept sessions,
-              m conversation
+              m conversation, n hub with many nodes, o terminal through a hub
   --out DIR   where RESULTS.md and results.json go; a full run writes them to bench/, others to standard output
 `;
 
@@ -53,6 +56,8 @@ const SECTIONS: Readonly<Record<string, (context: Context) => Promise<SectionRes
   k: measureWorkspaces,
   l: measureKeptSessions,
   m: measureConversation,
+  n: measureHubNodes,
+  o: measureHubTerminal,
 };
 
 async function main(): Promise<number> {
@@ -149,4 +154,5 @@ function readOptions() {
 const [, , helper, ...rest] = process.argv;
 if (helper === '--drain') runDrain();
 else if (helper === '--event-node') await runEventNode(rest[0] ?? '', Number(rest[1]));
+else if (helper === '--stub-fleet') runStubFleet();
 else process.exitCode = await main();

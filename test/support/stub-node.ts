@@ -27,11 +27,12 @@ export class StubNode {
   readonly #name: NodeName;
   readonly #answers: Partial<Record<OperationName, Answer>>;
   #call: CallHome | null = null;
+  #line: WebSocket | null = null;
 
   constructor(name: string, answers: Partial<Record<OperationName, Answer>> = {}) {
     this.#name = NodeName.parse(name);
     this.#answers = {
-      'node.snapshot': () => this.#snapshot,
+      'node.snapshot': () => this.emptySnapshot,
       'interaction.list': () => ({ interactions: [], truncated: false }),
       'events.subscribe': () => ({ last: 1, floor: 0, resyncRequired: false }),
       ...answers,
@@ -47,6 +48,13 @@ export class StubNode {
   }
 
   async join(url: string, code: string): Promise<HubResult<'nodes.enrol'>> {
+    const enrolled = await this.enrol(url, code);
+    this.call();
+    return enrolled;
+  }
+
+  /** Without calling. */
+  async enrol(url: string, code: string): Promise<HubResult<'nodes.enrol'>> {
     const key = randomBytes(32).toString('hex');
     const params = HUB_OPERATIONS['nodes.enrol'].params.parse({
       code,
@@ -65,8 +73,16 @@ export class StubNode {
       now: Date.now,
       random: Math.random,
     });
-    this.#call.begin();
     return enrolled;
+  }
+
+  call(): void {
+    this.#call?.begin();
+  }
+
+  /** To the hub, on the line that was proved last. */
+  send(frame: NodeFrame): void {
+    this.#line?.send(JSON.stringify(frame));
   }
 
   leave(): void {
@@ -87,6 +103,7 @@ export class StubNode {
       else if (step.kind === 'refused') webSocket.close();
       else {
         isProved = true;
+        this.#line = webSocket;
         proved(true);
         send({ kind: 'ready', connectionId: 1, sequence: 1, controller: null } as NodeFrame);
       }
@@ -105,7 +122,7 @@ export class StubNode {
     webSocket.send(JSON.stringify({ kind: 'response', id, result: answer(params as never) }));
   }
 
-  get #snapshot(): object {
+  get emptySnapshot(): object {
     return {
       nodeId: this.id,
       incarnation: this.incarnation,

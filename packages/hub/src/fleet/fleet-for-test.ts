@@ -69,6 +69,10 @@ export class MemoryFleet implements RunningFleet {
     return found;
   }
 
+  nameOf(nodeId: NodeId): NodeName | null {
+    return this.#nodes.get(nodeId)?.name ?? null;
+  }
+
   view(nodeId: NodeId): MemoryView {
     if (!this.#nodes.has(nodeId)) throw new FailureError('unknown-node', { nodeId });
     const view = this.#views.get(nodeId) ?? {

@@ -48,6 +48,8 @@ export interface Fleet {
   nodes(): readonly HubNode[];
   /** By name or id, or a unique start of the id. @throws FailureError: unknown-node, ambiguous-node. */
   find(selector: string): HubNode;
+  /** null: there is no such node. */
+  nameOf(nodeId: NodeId): NodeName | null;
   view(nodeId: NodeId): NodeView;
   /**
    * Where a session, a record or something that is asked is; null when no node tells of it. `at`: asks this node alone; no other can then

@@ -20,7 +20,7 @@ import { watchLiveness } from '@roost/protocol/node';
 import type { WebSocket } from 'ws';
 import { nodeKey, type NodeKeys } from '../access/node-keys.ts';
 import type { Principal } from '../access/principal.ts';
-import type { EnrolledNode, NodeTable, StoredView } from '../store/node-table.ts';
+import type { EnrolledNode, NodeTable } from '../store/node-table.ts';
 import { EventRing } from './event-ring.ts';
 import { faultOf } from './fault.ts';
 import type { Fleet, FleetCursor, NodeRequest, NodeView, RelayAudit } from './fleet.ts';
@@ -37,7 +37,7 @@ const SPREAD_MS = 5;
 const COUNTS_MS = 500;
 /** Milliseconds between two savings of views that changed. */
 const SAVE_MS = 5_000;
-/** Views that are saved in one go. */
+/** Views of one transaction: the disk is waited for, and others want their turn in between. */
 const SAVED_AT_ONCE = 50;
 /** Digits of an id that are enough to name a node, when they are unique. */
 const PREFIX_MIN = 4;
@@ -66,6 +66,8 @@ interface Enrolled {
   /** Changed since it was saved. */
   isDirty: boolean;
   countsTimer: NodeJS.Timeout | null;
+  /** As they were told last; null: they are to be told, whatever they are. */
+  toldCounts: HubNode['sessions'] | null;
   readonly relays: Set<Relay>;
 }
 
@@ -82,7 +84,7 @@ export class Nodes implements Fleet {
   constructor(options: NodesOptions) {
     this.#options = options;
     this.#ring = new EventRing(options.run);
-    this.#saving = setInterval(() => this.#save(), SAVE_MS).unref();
+    this.#saving = setInterval(() => this.#saveInTurns(), SAVE_MS).unref();
   }
 
   get run(): string {
@@ -110,7 +112,7 @@ export class Nodes implements Fleet {
     clearInterval(this.#saving);
     for (const timer of this.#learning) clearTimeout(timer);
     for (const one of this.#nodes.values()) this.#end(one);
-    this.#save(true);
+    this.#save([...this.#nodes.values()]);
   }
 
   nodes(): readonly HubNode[] {
@@ -127,6 +129,10 @@ export class Nodes implements Fleet {
     if (first === undefined) throw new FailureError('unknown-node', { node: selector });
     if (starting.length > 1) throw new FailureError('ambiguous-node', { node: selector });
     return this.#show(first);
+  }
+
+  nameOf(nodeId: NodeId): NodeName | null {
+    return this.#nodes.get(nodeId)?.node.name ?? null;
   }
 
   view(nodeId: NodeId): NodeView {
@@ -297,11 +303,20 @@ export class Nodes implements Fleet {
       onResync: () => {
         one.isDirty = true;
         this.#tell(node.id, { kind: 'node-resynced' });
+        one.toldCounts = null;
         this.#tellCountsSoon(one);
       },
       log: (message, error) => log(message, { nodeId: node.id, ...faultOf(error) }),
     });
-    const one: Enrolled = { node, way, link, isDirty: false, countsTimer: null, relays: new Set() };
+    const one: Enrolled = {
+      node,
+      way,
+      link,
+      isDirty: false,
+      countsTimer: null,
+      toldCounts: null,
+      relays: new Set(),
+    };
     this.#nodes.set(node.id, one);
     return one;
   }
@@ -401,13 +416,17 @@ export class Nodes implements Fleet {
   }
 
   #tellState(one: Enrolled): void {
-    this.#tell(one.node.id, { kind: 'node-changed', node: this.#show(one) });
+    const node = this.#show(one);
+    one.toldCounts = node.sessions;
+    this.#tell(one.node.id, { kind: 'node-changed', node });
   }
 
+  /** Most changes of a session are none of its node's. */
   #tellCountsSoon(one: Enrolled): void {
     one.countsTimer ??= setTimeout(() => {
       one.countsTimer = null;
-      this.#tellState(one);
+      const { live, blocked } = one.link.view.counts;
+      if (live !== one.toldCounts?.live || blocked !== one.toldCounts.blocked) this.#tellState(one);
     }, COUNTS_MS).unref();
   }
 
@@ -417,37 +436,30 @@ export class Nodes implements Fleet {
     one.link.close();
   }
 
-  /** A few at a time, and the others in the next turns: nothing waits for the disk long. `isAll`: at the end. */
-  #save(isAll = false): void {
-    const { table, log } = this.#options;
-    const dirty = [...this.#nodes.values()].filter(({ isDirty }) => isDirty);
-    const some = isAll ? dirty : dirty.slice(0, SAVED_AT_ONCE);
-    try {
-      table.saveViews(some.flatMap((one) => this.#storable(one)));
-    } catch (error) {
-      log('views could not be kept', faultOf(error));
-      return;
-    }
-    for (const one of some) one.isDirty = false;
-    if (some.length === dirty.length) return;
-    setImmediate(() => {
-      if (!this.#isClosed) this.#save();
-    });
+  #saveInTurns(): void {
+    const left = [...this.#nodes.values()].filter(({ isDirty }) => isDirty);
+    const saveSome = (): void => {
+      if (this.#isClosed) return;
+      this.#save(left.splice(0, SAVED_AT_ONCE));
+      if (left.length > 0) setImmediate(saveSome);
+    };
+    if (left.length > 0) saveSome();
   }
 
-  /** Nothing, as long as nothing is known of it. */
-  #storable({ node, link }: Enrolled): StoredView[] {
-    const { view, seenAt } = link;
-    if (view.cursor === null) return [];
-    const { version } = view;
-    return [
-      {
-        nodeId: node.id,
-        ...view.cursor,
-        seenAt: seenAt ?? this.#options.now(),
-        version,
-        state: view.store(),
-      },
-    ];
+  #save(nodes: readonly Enrolled[]): void {
+    const { table, now, log } = this.#options;
+    const dirty = nodes.filter(({ isDirty }) => isDirty);
+    const views = dirty.flatMap(({ node, link }) => {
+      const { view, seenAt } = link;
+      if (view.cursor === null) return [];
+      const { version } = view;
+      return [{ nodeId: node.id, ...view.cursor, seenAt: seenAt ?? now(), version, state: view.store() }];
+    });
+    try {
+      table.saveViews(views);
+      for (const one of dirty) one.isDirty = one.link.view.cursor === null;
+    } catch (error) {
+      log('views could not be kept', { nodes: views.length, ...faultOf(error) });
+    }
   }
 }

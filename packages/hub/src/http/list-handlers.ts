@@ -129,7 +129,7 @@ export function listHandlers(fleet: Fleet, index: FleetIndex): ListHandlers {
 
 /** What one principal sees of the nodes, perhaps of one node only; for one list. */
 class Viewer {
-  readonly #names: ReadonlyMap<NodeId, NodeName>;
+  readonly #fleet: Pick<Fleet, 'nameOf'>;
   readonly #reach = new Map<NodeId, ReadonlySet<string> | 'all' | null>();
   readonly #principal: Pick<Principal, 'scope'>;
   readonly #only: NodeId | null;
@@ -139,7 +139,7 @@ class Viewer {
     // Lists are of those that are known.
     this.#principal = principal ?? { scope: [] };
     this.#only = node === undefined ? null : findNode(fleet, node, this.#principal).id;
-    this.#names = new Map(fleet.nodes().map(({ id, name }) => [id, name]));
+    this.#fleet = fleet;
   }
 
   seesNode(nodeId: NodeId): boolean {
@@ -152,8 +152,8 @@ class Viewer {
   }
 
   nameOf(nodeId: NodeId): NodeName {
-    const name = this.#names.get(nodeId);
-    if (name === undefined) throw new FailureError('unknown-node', { nodeId });
+    const name = this.#fleet.nameOf(nodeId);
+    if (name === null) throw new FailureError('unknown-node', { nodeId });
     return name;
   }
 
@@ -169,7 +169,7 @@ class Viewer {
     const known = this.#reach.get(nodeId);
     if (known !== undefined) return known;
     const isMeant = this.#only === null || this.#only === nodeId;
-    const isSeen = isMeant && this.#names.has(nodeId) && seesNode(this.#principal, nodeId);
+    const isSeen = isMeant && this.#fleet.nameOf(nodeId) !== null && seesNode(this.#principal, nodeId);
     const reach = isSeen ? (workspacesOf(this.#principal, nodeId) ?? 'all') : null;
     this.#reach.set(nodeId, reach);
     return reach;

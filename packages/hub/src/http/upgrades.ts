@@ -44,7 +44,8 @@ const PROOF_BYTES_MAX = 3 * HANDSHAKE_FRAME_BYTES_MAX;
 interface Line {
   readonly name: 'events' | 'relay' | 'call-home';
   readonly frameBytesMax: number;
-  readonly begin: (webSocket: WebSocket) => void;
+  /** `socket`: what it writes to. */
+  readonly begin: (webSocket: WebSocket, socket: Duplex) => void;
 }
 
 export class Upgrades {
@@ -75,7 +76,7 @@ export class Upgrades {
       metrics.upgraded(line.name, 'opened');
       // Errors of a WebSocket close it; nobody has to hear of them.
       webSocket.on('error', () => undefined);
-      line.begin(webSocket);
+      line.begin(webSocket, socket);
     });
   }
 
@@ -104,9 +105,9 @@ export class Upgrades {
     const { fleet, lines, monotonicNow } = this.#context;
     const cursor = after === null ? null : parseCursor(after);
     if (after !== null && cursor === null) throw new FailureError('invalid-request', { field: 'after' });
-    const begin = (webSocket: WebSocket) => {
+    const begin = (webSocket: WebSocket, socket: Duplex) => {
       let isAlive = true;
-      const sink = socketSink(webSocket, () => feed.drained());
+      const sink = socketSink({ webSocket, socket }, () => feed.drained());
       const feed: EventFeed = new EventFeed({ fleet, principal, monotonicNow }, cursor, sink);
       webSocket.on('pong', () => (isAlive = true));
       // It only listens.
@@ -170,8 +171,8 @@ export class Upgrades {
     const isChannel = channel === undefined || (typeof channel === 'string' && CHANNEL.test(channel));
     if (!nodeId.success || !isChannel)
       throw new FailureError('invalid-request', { field: CALL_HOME_NODE_HEADER });
-    if (!fleet.nodes().some(({ id, way }) => id === nodeId.data && way === 'calls-home'))
-      throw new FailureError('unknown-node');
+    const called = fleet.find(nodeId.data);
+    if (called.id !== nodeId.data || called.way !== 'calls-home') throw new FailureError('unknown-node');
     const asked = typeof channel === 'string' ? channel : null;
     // One that we asked for is known by its channel, and takes no place of those that nobody knows.
     const isAwaited = asked !== null && fleet.awaitsCall(nodeId.data, asked);

@@ -46,10 +46,8 @@ it('gives a node another name, unless that is taken or there is no such node', (
 it('keeps the newest view of each node until the node is removed, and none of one that is not enrolled', () => {
   enrol(1, 'a');
   enrol(2, 'b');
-  test.nodes.saveView(view(1, 1));
-  test.nodes.saveView(view(1, 2));
-  test.nodes.saveView(view(2, 9));
-  test.nodes.saveView(view(3, 1));
+  test.nodes.saveViews([view(1, 1), view(2, 9)]);
+  test.nodes.saveViews([view(1, 2), view(3, 1)]);
   test.reopen();
   expect(test.nodes.readViews()).toEqual([view(1, 2), view(2, 9)]);
   test.nodes.remove(nodeId(1));

@@ -1,6 +1,7 @@
 // The nodes of a hub, and what was known of each last. Their keys are not here (see `access/node-keys.ts`).
 import * as z from 'zod';
 import { FailureError, HubNode, Incarnation, NodeId, NodeName } from '@roost/protocol';
+import type { Sql } from './sql.ts';
 import type { Store } from './store.ts';
 
 const NodeRow = z.object({
@@ -89,26 +90,11 @@ export class NodeTable {
     this.#store.transact((sql) => sql.run('DELETE FROM nodes WHERE id = ?', id));
   }
 
-  /** All of them or none. */
+  /** In place of those before, all or none: the disk is waited for once. Of a node that is enrolled no more, nothing is kept. */
   saveViews(views: readonly StoredView[]): void {
-    if (views.length === 0) return;
-    this.#store.transact(() => {
-      for (const view of views) this.saveView(view);
+    this.#store.transact((sql) => {
+      for (const view of views) saveView(sql, view);
     });
-  }
-
-  /** In place of the one before; of a node that is enrolled no more, nothing is kept. */
-  saveView(view: StoredView): void {
-    this.#store.sql.run(
-      `INSERT OR REPLACE INTO node_views (node_id, incarnation, sequence, seen_at, version, state)
-        SELECT id, ?, ?, ?, ?, ? FROM nodes WHERE id = ?`,
-      view.incarnation,
-      view.sequence,
-      view.seenAt,
-      view.version,
-      view.state,
-      view.nodeId,
-    );
   }
 
   readViews(): readonly StoredView[] {
@@ -119,6 +105,19 @@ export class NodeTable {
         return { nodeId, seenAt, ...rest };
       });
   }
+}
+
+function saveView(sql: Sql, view: StoredView): void {
+  sql.run(
+    `INSERT OR REPLACE INTO node_views (node_id, incarnation, sequence, seen_at, version, state)
+      SELECT id, ?, ?, ?, ?, ? FROM nodes WHERE id = ?`,
+    view.incarnation,
+    view.sequence,
+    view.seenAt,
+    view.version,
+    view.state,
+    view.nodeId,
+  );
 }
 
 function toNode(row: unknown): EnrolledNode {
