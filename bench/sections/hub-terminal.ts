@@ -18,7 +18,8 @@ const CLIENT = { name: 'roost-bench', version: '0' };
 const ECHO = ['/bin/sh', '-c', 'stty raw -echo; printf %s "$1"; exec cat', 'sh', READY];
 /** Between an echo and the next key, as between a person's keys. */
 const PAUSE_MS = 2;
-const WARM_UP_KEYS = 50;
+/** Keys before those that count, as a part of them. */
+const WARM_UP_SHARE = 0.1;
 const MOST_MS = 3;
 const DIRECT = 'at the keeper';
 const CONNECTION = 'over the connection to the node';
@@ -36,8 +37,10 @@ export async function measureHubTerminal(context: Context): Promise<SectionResul
   const roost = subjects.find((subject) => subject instanceof RoostSubject);
   if (roost !== undefined) {
     // A node belongs to a hub in one way: two hubs.
-    const dialling = await HubProcess.start(join(scratch, 'dialling'), roost.target.socketPath);
-    const called = await HubProcess.start(join(scratch, 'called'), null);
+    const [dialling, called] = await Promise.all([
+      HubProcess.start(join(scratch, 'dialling'), roost.target.socketPath),
+      HubProcess.start(join(scratch, 'called'), null),
+    ]);
     try {
       await measure(context, samples, { roost, dialling, called });
     } finally {
@@ -93,7 +96,7 @@ async function measure(
       lanes.push({ way, lane: await EchoLane.open(connection, view), took: [] });
     }
     collectGarbage();
-    for (let key = -WARM_UP_KEYS; key < scale.hubKeystrokes; key += 1) {
+    for (let key = -Math.ceil(WARM_UP_SHARE * scale.hubKeystrokes); key < scale.hubKeystrokes; key += 1) {
       for (const { lane, took } of lanes) {
         const milliseconds = await lane.echo();
         if (key >= 0) took.push(milliseconds);
