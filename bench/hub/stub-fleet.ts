@@ -11,7 +11,7 @@ import { StubNode } from '../../test/support/stub-node.ts';
 import { answerOf } from '../child-answer.ts';
 import { SESSION } from '../sample-session.ts';
 
-export type FleetOrder =
+type FleetOrder =
   /** Enrols so many nodes, which do not call yet. */
   | {
       readonly kind: 'enrol';
@@ -35,7 +35,7 @@ export type FleetOrder =
     };
 
 /** Milliseconds since the epoch when the last of it was done. */
-export interface FleetAnswer {
+interface FleetAnswer {
   readonly at: number;
 }
 
