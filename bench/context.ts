@@ -116,7 +116,7 @@ export const QUICK: Scale = {
   keptLists: 2,
   spokenLines: 2_000,
   spokenRounds: 2,
-  hubNodes: 40,
+  hubNodes: 20,
   hubLists: 20,
   hubClients: 20,
   hubEvents: 100,
