@@ -80,6 +80,9 @@ function apply(draft: Draft, { nodeId, body }: HubEvent): void {
     case 'node-stopped':
     case 'node-resynced':
       return;
+    case 'watchers-changed':
+      // Asked for by whoever shows that session.
+      return;
     case 'node-changed':
       draft.of('nodes').set(nodeId, body.node);
       return;

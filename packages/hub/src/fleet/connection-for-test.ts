@@ -41,9 +41,9 @@ export class FakeConnection {
     return this as unknown as NodeConnection;
   }
 
-  async request(operation: OperationName, params: unknown): Promise<unknown> {
+  request(operation: OperationName, params: unknown): Promise<unknown> {
     this.asked.push({ operation, params });
-    return this.#answers[operation]?.(params);
+    return new Promise((resolve) => resolve(this.#answers[operation]?.(params)));
   }
 
   subscribeEvents(after: unknown, onEvent: Listener, onResync: () => void): Promise<unknown> {
@@ -87,5 +87,5 @@ export function emptySnapshot(more: Partial<NodeSnapshot> = {}): NodeSnapshot {
     enabledProviders: [],
     launchInventory: {},
     ...more,
-  } as NodeSnapshot;
+  };
 }

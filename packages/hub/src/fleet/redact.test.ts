@@ -82,7 +82,7 @@ class Canaries {
   /** `turn`: which of several forms is taken, where there are several. */
   plant<Schema extends z.ZodType>(schema: Schema, place: string, turn = 0): z.output<Schema> {
     const value = this.#make(schema, place, turn);
-    return schema.parse(value) as z.output<Schema>;
+    return schema.parse(value);
   }
 
   /** The places whose texts are in it. */
