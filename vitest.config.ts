@@ -1,9 +1,15 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-// Three projects by cost, one after the other. Unit tests run beside each other; those of whole programs have the machine to
-// themselves, for some count processes or drive a machine to its limits. `attack` runs a reduced count here and the full one under
-// `npm run attack`.
+// Projects by cost, one after the other. Unit tests and those of whole programs run beside each other; those of real agents and attacks
+// have the machine to themselves, for they are timed by others, count processes or drive a machine to its limits. `attack` runs a
+// reduced count here and the full one under `npm run attack`.
+
+/** What real agents do is held against the clock of a machine that has nothing else to do. */
+const REAL_AGENTS = ['agent-activity', 'first-prompts', 'real-agents', 'spoken-agents', 'worktree-agents'].map(
+  (name) => `test/e2e/${name}.test.ts`,
+);
+
 export default defineConfig({
   test: {
     sequence: { shuffle: true },
@@ -28,6 +34,17 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
           maxWorkers: 2,
           include: ['test/{e2e,frozen}/**/*.test.ts'],
+          exclude: REAL_AGENTS,
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'agents',
+          sequence: { groupOrder: 2 },
+          maxWorkers: 1,
+          include: REAL_AGENTS,
           testTimeout: 120_000,
           hookTimeout: 60_000,
         },
@@ -35,7 +52,7 @@ export default defineConfig({
       {
         test: {
           name: 'attack',
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
           maxWorkers: 1,
           include: ['test/attack/**/*.test.ts'],
           globalSetup: ['test/support/bundled-node.ts'],
