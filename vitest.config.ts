@@ -6,9 +6,13 @@ import { defineConfig } from 'vitest/config';
 // reduced count here and the full one under `npm run attack`.
 
 /** What real agents do is held against the clock of a machine that has nothing else to do. */
-const REAL_AGENTS = ['agent-activity', 'first-prompts', 'real-agents', 'spoken-agents', 'worktree-agents'].map(
-  (name) => `test/e2e/${name}.test.ts`,
-);
+const REAL_AGENTS = [
+  'agent-activity',
+  'first-prompts',
+  'real-agents',
+  'spoken-agents',
+  'worktree-agents',
+].map((name) => `test/e2e/${name}.test.ts`);
 
 export default defineConfig({
   test: {
