@@ -13,7 +13,8 @@ import {
   type NodeId,
   type UnknownEvent,
 } from '@roost/protocol';
-import { isRefusal, REAL_UPTIME_MS, reasonOf, reconnectDelay } from './reconnect.ts';
+import { REAL_UPTIME_MS, reconnectDelay } from '@roost/protocol/node';
+import { isRefusal, reasonOf } from './link-reason.ts';
 import { redactEvent, redactVersion } from './redact.ts';
 import { View } from './view.ts';
 

@@ -15,7 +15,7 @@ import {
 import { parseToken } from '@roost/protocol/node';
 import type { Log } from '../log.ts';
 import { CallHome, type CallHomeOptions } from './call-home.ts';
-import { REAL_UPTIME_MS, reconnectDelay } from './reconnect-delay.ts';
+import { REAL_UPTIME_MS, reconnectDelay } from '@roost/protocol/node';
 
 const NODE = NodeId.parse('a'.repeat(16));
 const KEY = '5'.repeat(64);

@@ -16,13 +16,14 @@ import {
   isCertificateError,
   parseToken,
   pinnedAgent,
+  REAL_UPTIME_MS,
+  reconnectDelay,
   watchLiveness,
   type Token,
 } from '@roost/protocol/node';
 import type { ConnectionServer } from '../connection/server.ts';
 import type { Log } from '../log.ts';
 import type { Membership } from './membership-files.ts';
-import { REAL_UPTIME_MS, reconnectDelay } from './reconnect-delay.ts';
 
 const CONNECT_MS = 10_000;
 /** HTTP answers to a call that trying again does not change. */

@@ -1,18 +1,5 @@
-// When the next attempt at a node is made, and what the last one says of it.
+// What the end of a line, or an attempt at one, says of the link.
 import { FailureError, type LinkReason } from '@roost/protocol';
-
-/** Milliseconds: of the first pause, of the longest, and after a refusal, which somebody has to mend. */
-const FIRST_MS = 500;
-const CEILING_MS = 30_000;
-const REFUSED_MS = 30_000;
-/** Milliseconds that a link must have lasted for its end not to count as a failure. */
-export const REAL_UPTIME_MS = 10_000;
-
-/** `failures`: in a row, at least 1. `random`: 0 to below 1. */
-export function reconnectDelay(failures: number, isRefused: boolean, random: number): number {
-  const whole = isRefused ? REFUSED_MS : Math.min(CEILING_MS, FIRST_MS * 2 ** Math.min(failures - 1, 16));
-  return Math.round(whole * (0.5 + random / 2));
-}
 
 export function reasonOf(error: unknown): LinkReason {
   if (!(error instanceof FailureError)) return 'connection-lost';
