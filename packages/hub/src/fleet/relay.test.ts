@@ -4,6 +4,7 @@ import type WebSocket from 'ws';
 import type { NodeLine } from '@roost/client';
 import {
   FailureError,
+  LONG_REQUESTS_BYTES_MAX,
   NodeId,
   OFFERED_CAPABILITIES,
   OPERATIONS,
@@ -85,7 +86,15 @@ async function open(
     scope = null,
     connect,
     auditFault,
-  }: { scope?: HubScope | null; connect?: () => Promise<NodeLine>; auditFault?: FailureError } = {},
+    parted = new PartedBudget(),
+    partedMs = 20_000,
+  }: {
+    scope?: HubScope | null;
+    connect?: () => Promise<NodeLine>;
+    auditFault?: FailureError;
+    parted?: PartedBudget;
+    partedMs?: number;
+  } = {},
 ): Promise<Relayed> {
   const clientSide = await sockets.pair();
   const nodeSide = await sockets.pair();
@@ -108,7 +117,8 @@ async function open(
   } as unknown as NodeLine;
   const relay = new Relay({
     now: () => 0,
-    parted: new PartedBudget(),
+    parted,
+    partedMs,
     watchersChanged: () => undefined,
     webSocket: clientSide.near,
     principal,
@@ -292,6 +302,14 @@ test('requests in parts are judged whole, and bounded', async () => {
   client.send({ kind: 'part', id: 6, text: JSON.stringify(request(7, 'session.list')), last: true });
   await client.sees({ id: 6, failure: expect.objectContaining({ code: 'invalid-request' }) as object });
   expect(node.frames).toHaveLength(2);
+});
+
+test('a request that is never finished ends its line, and gives back what it held from the others', async () => {
+  const parted = new PartedBudget();
+  const { client } = await opened('operator', { parted, partedMs: 50 });
+  client.send({ kind: 'part', id: 5, text: 'begun', last: false });
+  await expect.poll(() => client.closed).toMatchObject({ code: 1008, reason: 'an unfinished request' });
+  expect(parted.take(LONG_REQUESTS_BYTES_MAX)).toBe(true);
 });
 
 test('a node that cannot be reached is told with its reason', async () => {

@@ -58,6 +58,8 @@ export interface RelayOptions {
   readonly now: () => number;
   /** Bytes that unfinished requests of all relays take. */
   readonly parted: PartedBudget;
+  /** Milliseconds for each of them. */
+  readonly partedMs?: number;
   /** Somebody opened or left the terminal of a session. */
   readonly watchersChanged: (sessionId: SessionId) => void;
 }
@@ -77,7 +79,10 @@ export class Relay {
   readonly #isPartial: boolean;
   /** Requests that are looked for among the answers, by id. */
   readonly #asked = new Map<number, Asked>();
-  readonly #parts = new Map<number, { readonly texts: string[]; readonly since: number; bytes: number }>();
+  readonly #parts = new Map<
+    number,
+    { readonly texts: string[]; readonly timer: NodeJS.Timeout; bytes: number }
+  >();
   #line: NodeLine | null = null;
   #isOpening = false;
   #isOver = false;
@@ -183,17 +188,21 @@ export class Relay {
       this.#violate('an observer sends no long requests');
       return;
     }
-    const now = this.#options.now();
-    const parted = this.#parts.get(part.id) ?? { texts: [], since: now, bytes: 0 };
+    const { parted: budget, partedMs = PARTED_MS } = this.#options;
     const bytes = Buffer.byteLength(part.text) + PART_BYTES;
-    const isFine = now - parted.since <= PARTED_MS && parted.bytes + bytes <= PARTED_BYTES_MAX;
-    if (!isFine || !this.#options.parted.take(bytes)) {
+    const parted = this.#parts.get(part.id) ?? {
+      texts: [],
+      bytes: 0,
+      // What it holds of the budget is held from the others, too.
+      timer: setTimeout(() => this.#violate('an unfinished request'), partedMs).unref(),
+    };
+    this.#parts.set(part.id, parted);
+    if (parted.bytes + bytes > PARTED_BYTES_MAX || !budget.take(bytes)) {
       this.#violate('too long a request');
       return;
     }
     parted.texts.push(part.text);
     parted.bytes += bytes;
-    this.#parts.set(part.id, parted);
     if (this.#parts.size > PARTED_MAX) {
       this.#violate('too many unfinished requests');
       return;
@@ -214,7 +223,10 @@ export class Relay {
   }
 
   #forgetParts(id: number): void {
-    this.#options.parted.give(this.#parts.get(id)?.bytes ?? 0);
+    const parted = this.#parts.get(id);
+    if (parted === undefined) return;
+    clearTimeout(parted.timer);
+    this.#options.parted.give(parted.bytes);
     this.#parts.delete(id);
   }
 
