@@ -3,6 +3,7 @@
  * An agent that speaks ACP and does what its prompts say, for tests; put on the PATH under the name of a provider.
  *
  *   say TEXT      says it, a word a message, and ends the turn
+ *   burst TEXT    says it and ends the turn, in one write
  *   flood COUNT   says that many pieces of ten characters
  *   ask TOOL      asks for permission for a tool of that kind, says what it was told, ends the turn
  *   two TOOL      asks for two permissions at once
@@ -69,6 +70,12 @@ const DEEDS = {
   say(text) {
     for (const word of text.split(' ')) say(`${word} `);
     endTurn(PROMPT_ENDS.kind);
+  },
+  burst(text) {
+    process.stdout.cork();
+    say(text);
+    endTurn(PROMPT_ENDS.kind);
+    process.stdout.uncork();
   },
   flood(count) {
     for (let at = 0; at < Number(count); at += 1) say('0123456789');

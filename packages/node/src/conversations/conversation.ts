@@ -127,7 +127,7 @@ export class Conversation {
     const driver = row.state === null ? protocol.create(port) : protocol.restore(port, JSON.parse(row.state));
     if (driver === null) throw new Error(`the state of ${row.protocol} is not understood`);
     this.#driver = driver;
-    this.#wasReady = row.state !== null && (driver.takesPrompt || driver.isTurnOpen);
+    this.#wasReady = row.state !== null && this.#isReady;
     this.#readTo = row.output_end;
     this.#storedTo = row.output_end;
     this.#written = row.timeline_end;
@@ -162,6 +162,11 @@ export class Conversation {
 
   get isTurnOpen(): boolean {
     return this.#driver.isTurnOpen;
+  }
+
+  /** It takes prompts, or has taken one. */
+  get #isReady(): boolean {
+    return this.#driver.takesPrompt || this.#driver.isTurnOpen;
   }
 
   /** What the agent asks and nobody has answered, the oldest first. */
@@ -408,9 +413,10 @@ export class Conversation {
     const { told, ready } = this.#options;
     this.#prompts.tell();
     if (this.#isOver) this.#prompts.fail(this.#gone());
-    if (!this.#wasReady && this.#driver.takesPrompt) {
+    if (!this.#wasReady && this.#isReady) {
       this.#wasReady = true;
-      ready();
+      // One that was given its first prompt at once is at work: what its turn tells is all there is to say.
+      if (this.#driver.takesPrompt) ready();
     }
     const events = this.#told.splice(0);
     const isAsking = this.#requests.waiting.length > 0;

@@ -136,6 +136,21 @@ describe('a turn', () => {
     expect(received()).toEqual(['say early']);
   });
 
+  it('that is its first is shown from its begin to its end once, also when its words come with its end', async () => {
+    const session = await launch();
+    await prompt(session, 'burst early');
+    await waitUntil(session, 'done');
+    const { events } = await client.call('events.read', {});
+    const shown = events.flatMap(({ body }) =>
+      body.kind === 'session-changed' ? [body.session.activity?.state ?? null] : [],
+    );
+    expect(shown.filter((state, index) => state !== null && state !== shown[index - 1])).toEqual([
+      'starting',
+      'working',
+      'done',
+    ]);
+  });
+
   it('takes no second prompt; one that is queued waits for its end, and those that wait are bounded', async () => {
     const session = await launch();
     expect(await prompt(session, 'wait', 'accepted')).toMatchObject({ delivery: 'accepted' });
