@@ -1,16 +1,15 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { FULL_ATTACK } from './test/support/counts.ts';
 
-// Projects by cost, one after the other. Unit tests and those of whole programs run beside each other; those of real agents and attacks
-// have the machine to themselves, for they are timed by others, count processes or drive a machine to its limits. `attack` runs a
-// reduced count here and the full one under `npm run attack`.
+// Projects by cost, one after the other; within one, as many files at a time as keep two processors busy. `attack` runs a reduced count
+// here; the full one under `npm run attack` drives a machine to its limits, one file at a time.
 
-/** What real agents do is held against the clock of a machine that has nothing else to do. */
 const REAL_AGENTS = [
   'agent-activity',
   'first-prompts',
   'real-agents',
-  'spoken-agents',
+  'spoken-agents/*',
   'worktree-agents',
 ].map((name) => `test/e2e/${name}.test.ts`);
 
@@ -47,7 +46,7 @@ export default defineConfig({
         test: {
           name: 'agents',
           sequence: { groupOrder: 2 },
-          maxWorkers: 1,
+          maxWorkers: 2,
           include: REAL_AGENTS,
           testTimeout: 120_000,
           hookTimeout: 60_000,
@@ -57,7 +56,7 @@ export default defineConfig({
         test: {
           name: 'attack',
           sequence: { groupOrder: 3 },
-          maxWorkers: 1,
+          maxWorkers: FULL_ATTACK ? 1 : 2,
           include: ['test/attack/**/*.test.ts'],
           globalSetup: ['test/support/bundled-node.ts'],
           testTimeout: 1_200_000,
