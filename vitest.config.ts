@@ -3,7 +3,8 @@ import { defineConfig } from 'vitest/config';
 import { FULL_ATTACK } from './test/support/counts.ts';
 
 // Projects by cost, one after the other; within one, as many files at a time as keep two processors busy. `attack` runs a reduced count
-// here; the full one under `npm run attack` drives a machine to its limits, one file at a time.
+// here; the full one under `npm run attack` drives a machine to its limits, one file at a time. Files of a worker share their modules
+// (`isolate`), which take longer to load than most tests: no test may leave anything behind in one.
 
 const REAL_AGENTS = [
   'agent-activity',
@@ -24,6 +25,7 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
           // Otherwise one processor less than there are.
           maxWorkers: availableParallelism(),
+          isolate: false,
           include: ['packages/*/src/**/*.test.{ts,tsx}', 'bench/**/*.test.ts'],
           globalSetup: ['test/support/bundled-node.ts'],
           setupFiles: ['test/support/property-seed.ts'],
@@ -36,6 +38,7 @@ export default defineConfig({
           name: 'e2e',
           sequence: { groupOrder: 1 },
           maxWorkers: 2,
+          isolate: false,
           include: ['test/{e2e,frozen}/**/*.test.ts'],
           exclude: REAL_AGENTS,
           testTimeout: 120_000,
@@ -47,6 +50,7 @@ export default defineConfig({
           name: 'agents',
           sequence: { groupOrder: 2 },
           maxWorkers: 2,
+          isolate: false,
           include: REAL_AGENTS,
           testTimeout: 120_000,
           hookTimeout: 60_000,

@@ -111,6 +111,9 @@ test('a node that does not become ready in time failed to start', async () => {
   await expect(startNode({ home, script, waitMs: 300 })).rejects.toMatchObject({
     failure: { code: 'node-start-failed' },
   });
+  // It is ended by its pid.
+  const pid = join(home, 'pid');
+  await expect.poll(() => existsSync(pid) && readFileSync(pid, 'utf8') !== '', { timeout: 20_000 }).toBe(true);
 });
 
 test('a node that hangs is reported, and no second one is started', async () => {

@@ -38,6 +38,8 @@ const POLL_MS_FIRST = 20;
 const POLL_MS_MAX = 100;
 /** While those known are still there, new ones are looked for at this interval. */
 const LOOK_INTERVAL_MS = 250;
+/** Milliseconds before each further look that a look which found nothing wants. */
+const EMPTY_AGAIN_MS = [1, 5];
 const FORCE_POLL_MS_FIRST = 2;
 const FORCE_POLL_MS_MAX = 50;
 /** How long killing is repeated against processes that keep starting new ones. */
@@ -109,11 +111,15 @@ class Ending {
     return { ended: this.#seen.size - survivors.length, forced, survivors };
   }
 
-  /** An empty look is taken twice: one that forks and ends between listing and reading hides its child from the first. */
+  /**
+   * An empty look is taken again: one that forks and ends between listing and reading hides its child, and so does one that becomes
+   * another program just then, which on a busy machine takes longer than the first pause.
+   */
   async #look(): Promise<void> {
     this.#present = this.#find();
-    if (this.#present.length === 0) {
-      await this.#clock.sleep(1);
+    for (const pause of EMPTY_AGAIN_MS) {
+      if (this.#present.length > 0) break;
+      await this.#clock.sleep(pause);
       this.#present = this.#find();
     }
     this.#lookedAt = this.#clock.now();

@@ -6,24 +6,26 @@ import { readHeadCommit } from './head-commit.ts';
 import { Scratch } from './scratch-for-test.ts';
 
 const NO_GIT = { environment: { PATH: '/nonexistent' } };
+/** Milliseconds that are never too short. */
+const LONG_MS = 30_000;
 
 describe('where HEAD is', () => {
   it('is told without git: on a branch, packed or loose, detached, in linked worktrees and submodules', async () => {
     const scratch = new Scratch();
     const root = scratch.repository('r', { a: 'a' });
     const tip = scratch.git(root, 'rev-parse', 'HEAD').trim();
-    expect(await readHeadCommit(NO_GIT, root)).toBe(tip);
+    expect(await readHeadCommit(NO_GIT, root, LONG_MS)).toBe(tip);
     scratch.git(root, 'branch', 'maintenance/main');
     scratch.git(root, 'pack-refs', '--all');
-    expect(await readHeadCommit(NO_GIT, root)).toBe(tip);
+    expect(await readHeadCommit(NO_GIT, root, LONG_MS)).toBe(tip);
     scratch.git(root, 'worktree', 'add', '-q', '-b', 'linked', scratch.at('linked'));
     const linked = scratch.commit(scratch.at('linked'), { b: 'b' });
-    expect(await readHeadCommit(NO_GIT, scratch.at('linked'))).toBe(linked);
+    expect(await readHeadCommit(NO_GIT, scratch.at('linked'), LONG_MS)).toBe(linked);
     const outer = scratch.repository('outer', { o: 'o' });
     scratch.git(outer, 'submodule', '--quiet', 'add', root, 'module');
-    expect(await readHeadCommit(NO_GIT, join(outer, 'module'))).toBe(tip);
+    expect(await readHeadCommit(NO_GIT, join(outer, 'module'), LONG_MS)).toBe(tip);
     scratch.git(root, 'checkout', '-q', '--detach', linked);
-    expect(await readHeadCommit(NO_GIT, root)).toBe(linked);
+    expect(await readHeadCommit(NO_GIT, root, LONG_MS)).toBe(linked);
   });
 
   it('is asked of git when the files do not tell', async () => {
@@ -32,7 +34,7 @@ describe('where HEAD is', () => {
     scratch.git(root, 'pack-refs', '--all');
     writeFileSync(join(root, '.git/HEAD'), 'ref: refs/heads/.invalid\n');
     const id = '1'.repeat(40);
-    expect(await readHeadCommit(scratch.withProgram('git', `echo ${id}`), root)).toBe(id);
+    expect(await readHeadCommit(scratch.withProgram('git', `echo ${id}`), root, LONG_MS)).toBe(id);
   });
 
   it('is unknown without a repository or a commit, and when nobody answers in time', async () => {

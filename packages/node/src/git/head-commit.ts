@@ -18,10 +18,14 @@ const SYMBOLIC_MAX = 5;
 /** References that each worktree has of its own, in another place. */
 const OF_ONE_WORKTREE = /^refs\/(?:bisect|rewritten|worktree)\//;
 
-/** `root`: what holds `.git`. null when there is none, no commit yet, or no answer in time. Never throws. */
-export async function readHeadCommit(source: GitSource, root: string | null): Promise<GitObjectId | null> {
+/** `root`: what holds `.git`. null when there is none, no commit yet, or no answer in `readMs`. Never throws. */
+export async function readHeadCommit(
+  source: GitSource,
+  root: string | null,
+  readMs = READ_MS,
+): Promise<GitObjectId | null> {
   if (root === null) return null;
-  const deadline = Deadline.in(READ_MS);
+  const deadline = Deadline.in(readMs);
   const commit = await deadline.race(readOrAsk(source, root, deadline));
   return commit === OVER ? null : commit;
 }
