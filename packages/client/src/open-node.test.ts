@@ -113,7 +113,9 @@ test('a node that does not become ready in time failed to start', async () => {
   });
   // It is ended by its pid.
   const pid = join(home, 'pid');
-  await expect.poll(() => existsSync(pid) && readFileSync(pid, 'utf8') !== '', { timeout: 20_000 }).toBe(true);
+  await expect
+    .poll(() => existsSync(pid) && readFileSync(pid, 'utf8') !== '', { timeout: 20_000 })
+    .toBe(true);
 });
 
 test('a node that hangs is reported, and no second one is started', async () => {
