@@ -13,6 +13,7 @@ const ARROWS = {
     '@roost/protocol/node',
     '@roost/protocol/terminal-frames',
     '@roost/providers',
+    '@roost/storage',
     '@roost/keeper/client',
     '@roost/keeper/wire',
     '@roost/keeper/processes',
@@ -24,7 +25,8 @@ const ARROWS = {
     '@roost/protocol/terminal-reset',
   ],
   cli: ['@roost/client', '@roost/protocol'],
-  hub: ['@roost/client', '@roost/protocol', '@roost/protocol/node'],
+  hub: ['@roost/client', '@roost/protocol', '@roost/protocol/node', '@roost/storage'],
+  storage: ['@roost/protocol'],
   web: ['@roost/client/browser', '@roost/protocol'],
 };
 /** What it may import types of besides: nothing of it is there when it runs. */
@@ -52,7 +54,7 @@ const arrows = Object.entries(ARROWS).map(([name, allowed]) => {
           patterns: [
             ...restricted,
             {
-              regex: '^(\\.\\./)+(protocol|keeper|providers|node|client|cli|hub|web|lab)/src',
+              regex: '^(\\.\\./)+(protocol|keeper|providers|storage|node|client|cli|hub|web|lab)/src',
               message: 'import packages by name',
             },
           ],

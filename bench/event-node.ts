@@ -12,7 +12,7 @@ import { ConnectionServer } from '../packages/node/src/connection/server.ts';
 import { Journal } from '../packages/node/src/events/journal.ts';
 import { eventOperations } from '../packages/node/src/events/operations.ts';
 import { nodeToken } from '../packages/node/src/home/token.ts';
-import { openLog } from '../packages/node/src/log.ts';
+import { openLog } from '@roost/storage';
 import { beginIncarnation } from '../packages/node/src/node-identity.ts';
 import { openDatabase } from '../packages/node/src/store/open-database.ts';
 import { Store, type Transaction } from '../packages/node/src/store/store.ts';

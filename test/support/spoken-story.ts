@@ -14,7 +14,7 @@ import {
 } from '@roost/lab';
 import type { NodeConnection } from '@roost/client';
 import { addressOf, type Session } from '@roost/protocol';
-import { afterEach, beforeEach, expect, type TestContext } from 'vitest';
+import { expect, onTestFinished, type TestContext } from 'vitest';
 import { connectTo } from './node-client.ts';
 import { ProviderRun } from './provider-matrix.ts';
 import { putOnPath } from './real-cli.ts';
@@ -77,18 +77,18 @@ let roost: RoostHome;
 let server: MockModelServer;
 let requests: RecordedRequest[];
 let node: NodeConnection | null;
-beforeEach(async () => {
+async function begin(): Promise<void> {
   roost = new RoostHome();
   requests = [];
   breaks = 1;
   node = null;
   server = await startMockModelServer({ reply });
-});
-afterEach(async () => {
-  node?.close();
-  await roost[Symbol.asyncDispose]();
-  await server.close();
-});
+  onTestFinished(async () => {
+    node?.close();
+    await roost[Symbol.asyncDispose]();
+    await server.close();
+  });
+}
 
 let call: ToolCall;
 /** Connections that are still to be broken off. */
@@ -154,6 +154,7 @@ async function killNode(): Promise<void> {
 
 /** Asked, refused, allowed by another client, interrupted, through a crash of the node, and run on. */
 export async function tellSpokenStory({ provider, tool }: Story, context: TestContext): Promise<void> {
+  await begin();
   await putOnPath(provider, roost, context);
   const run = new ProviderRun(provider, 'pipe');
   execFileSync('git', ['init', '-q', roost.work]);

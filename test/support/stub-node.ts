@@ -15,7 +15,7 @@ import { hubAddress } from '@roost/protocol/node';
 import { NodeHandshake } from '../../packages/node/src/connection/handshake.ts';
 import { CallHome } from '../../packages/node/src/hubs/call-home.ts';
 import { enrol } from '../../packages/node/src/hubs/enrol.ts';
-import type { Log } from '../../packages/node/src/log.ts';
+import type { Log } from '@roost/storage';
 
 type Server = ConstructorParameters<typeof CallHome>[0]['server'];
 type Answer = (params: never) => unknown;

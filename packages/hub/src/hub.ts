@@ -19,7 +19,7 @@ import { OpenLines } from './http/open-lines.ts';
 import type { OwnPlaces } from './http/request-guard.ts';
 import { HttpServer } from './http/server.ts';
 import { WebFiles } from './http/web-files.ts';
-import { openLog, type Log } from './log.ts';
+import { openLog, type Log } from '@roost/storage';
 import { hubIdentity } from './store/hub-identity.ts';
 import { NodeTable } from './store/node-table.ts';
 import { Store } from './store/store.ts';

@@ -38,7 +38,7 @@ import { ManagedWorktrees } from './managed-worktrees/managed-worktrees.ts';
 import { managedClaims } from './managed-worktrees/reservations.ts';
 import { managedWorktreeOperations } from './managed-worktrees/operations.ts';
 import { WorktreeProfiles } from './managed-worktrees/worktree-profiles.ts';
-import { openLog, type Log } from './log.ts';
+import { openLog, type Log } from '@roost/storage';
 import { beginIncarnation, endIncarnation, type NodeIdentity } from './node-identity.ts';
 import { nodeOperations } from './node-operations.ts';
 import { laneOperations } from './screens/operations.ts';

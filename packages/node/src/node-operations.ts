@@ -7,7 +7,7 @@ import type { KeeperPool } from './keepers/keeper-pool.ts';
 import type { NodeIdentity } from './node-identity.ts';
 import { countSessions, isLive, listSessions, sessionView } from './sessions/session-table.ts';
 import { existingSession, stopSession, type StopScene } from './sessions/stop.ts';
-import type { Sql } from './store/sql.ts';
+import type { Sql } from '@roost/storage';
 import { countWorkspaces } from './workspaces/workspaces.ts';
 
 export interface NodeScene extends StopScene {

@@ -1,7 +1,7 @@
 // Reading a file that others may write: no link is followed, nothing but a regular file is opened for long, no more is read than is
 // allowed, and what comes must be UTF-8.
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { systemErrorCode } from './home/system-error.ts';
+import { systemErrorCode } from '@roost/storage';
 
 type SmallFile = { readonly content: string } | { readonly fault: string };
 

@@ -17,9 +17,7 @@ import {
 import { join } from 'node:path';
 import { FailureError, NodeId } from '@roost/protocol';
 import { parseToken, roleOf, type Token } from '@roost/protocol/node';
-import { storageFailure } from '../store/sql.ts';
-import { syncDirectory } from '../store/sync-directory.ts';
-import { systemErrorCode } from '../store/system-error.ts';
+import { storageFailure, syncDirectory, systemErrorCode } from '@roost/storage';
 
 /** Bytes that are read; a token has 79 characters. */
 const KEY_FILE_BYTES_MAX = 256;

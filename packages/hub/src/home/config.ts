@@ -7,7 +7,7 @@ import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import * as z from 'zod';
 import { FailureError } from '@roost/protocol';
-import { systemErrorCode } from '../store/system-error.ts';
+import { systemErrorCode } from '@roost/storage';
 
 const CONFIG_BYTES_MAX = 64 * 1024;
 export const HUB_PORT_DEFAULT = 18_320;

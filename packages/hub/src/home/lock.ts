@@ -3,7 +3,7 @@
 // the lock of the whole process.
 import Database from 'libsql';
 import { FailureError } from '@roost/protocol';
-import { systemErrorCode } from '../store/system-error.ts';
+import { systemErrorCode } from '@roost/storage';
 
 export interface HomeLock {
   release(): void;

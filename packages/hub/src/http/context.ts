@@ -3,7 +3,7 @@ import type { HubId } from '@roost/protocol';
 import type { Access } from '../access/access.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Fleet } from '../fleet/fleet.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import type { Store } from '../store/store.ts';
 import type { FleetIndex } from './fleet-index.ts';
 import type { HubMetrics } from './metrics.ts';

@@ -10,7 +10,7 @@ import { FailureError, HUB_ALIVE_MS, REQUEST_ID_HEADER } from '@roost/protocol';
 import { concerns } from '../access/access-changes.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Certificate } from '../home/config.ts';
-import { systemErrorCode } from '../store/system-error.ts';
+import { systemErrorCode } from '@roost/storage';
 import { noteLocalSocket, requireOwnPlace } from './authenticate-request.ts';
 import { BodyBudget } from './body-budget.ts';
 import { HUB_PORT_DEFAULT, type HubConfig } from '../home/config.ts';

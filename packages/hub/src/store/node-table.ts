@@ -1,7 +1,7 @@
 // The nodes of a hub, and what was known of each last. Their keys are not here (see `access/node-keys.ts`).
 import * as z from 'zod';
 import { FailureError, HubNode, Incarnation, NodeId, NodeName } from '@roost/protocol';
-import type { Sql } from './sql.ts';
+import type { Sql } from '@roost/storage';
 import type { Store } from './store.ts';
 
 const NodeRow = z.object({

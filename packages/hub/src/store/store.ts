@@ -1,6 +1,6 @@
 // Every change is a synchronous transaction: no `await` fits inside, and what is told of it is told after the commit.
-import { foldLog, openDatabase } from './open-database.ts';
-import type { Sql } from './sql.ts';
+import { foldLog, type Sql } from '@roost/storage';
+import { openDatabase } from './open-database.ts';
 
 export class Store {
   readonly sql: Sql;

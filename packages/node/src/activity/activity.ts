@@ -4,7 +4,7 @@ import { findProvider, type ScreenVerdict } from '@roost/providers';
 import type { InteractionRow } from '../conversations/interaction-table.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import {
   changeSession,
   findSession,

@@ -2,7 +2,7 @@
 // names and codes by its environment, never what an agent said; it is bounded in time, and nobody waits for it.
 import type { Session, SessionId } from '@roost/protocol';
 import { runCommand } from '../commands/run-command.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import { listSessions, storedView } from '../sessions/session-table.ts';
 import type { Store } from '../store/store.ts';
 

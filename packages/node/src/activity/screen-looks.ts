@@ -4,7 +4,7 @@ import type { SessionId } from '@roost/protocol';
 import { readScreen, type ScreenRule, type ScreenVerdict } from '@roost/providers';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import { nextFrame } from '../keepers/next-frame.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 
 /** Milliseconds between two looks at a screen that changes: well below what a person takes for "now". */
 const LOOK_MS = 200;

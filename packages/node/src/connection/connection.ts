@@ -24,7 +24,7 @@ import type { Token } from '@roost/protocol/node';
 import type { Admission } from '../control/admission.ts';
 import type { Caller } from '../control/handlers.ts';
 import type { EventSource } from '../events/follower.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import { NodeHandshake } from './handshake.ts';
 import { Liveness } from './liveness.ts';
 import { LongRequests, type LongRequestBudget } from './long-requests.ts';

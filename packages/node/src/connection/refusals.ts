@@ -1,6 +1,6 @@
 // Why connections are refused or ended, counted by reason, with one line in the log for each: nothing that a client did wrong is
 // a riddle afterwards, and nothing of what it sent is told. Whoever provokes refusals by the thousand does not fill the disk.
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 
 export type RefusalReason =
   | 'handshake-timeout'

@@ -14,7 +14,7 @@ import {
   HANDSHAKE_TIMEOUT_MS,
   type NodeStatus,
 } from '@roost/protocol';
-import { systemErrorCode } from '../home/system-error.ts';
+import { systemErrorCode } from '@roost/storage';
 import type { Token } from '@roost/protocol/node';
 import { Connection, type ConnectionHost, type ConnectionOptions } from './connection.ts';
 import { LongRequestBudget } from './long-requests.ts';

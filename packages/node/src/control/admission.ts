@@ -13,7 +13,7 @@ import {
   type Request,
 } from '@roost/protocol';
 import type { z } from 'zod';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import type { ControllerLease } from './controller-lease.ts';
 import type { Caller, Handlers } from './handlers.ts';
 import { KeyedLocks } from './keyed-locks.ts';

@@ -7,7 +7,7 @@ import {
   SessionId,
   type InteractionPolicy as Policy,
 } from '@roost/protocol';
-import type { Sql } from '../store/sql.ts';
+import type { Sql } from '@roost/storage';
 
 const Row = z.object({
   session_id: SessionId,

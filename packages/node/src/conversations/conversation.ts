@@ -13,7 +13,7 @@ import {
 import { DRIVER_LINE_BYTES_MAX, findAgentProtocol, type AgentDriver } from '@roost/providers';
 import type { ChildState } from '@roost/keeper/wire';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import { deletePrompt, insertPrompt, waitingPrompts } from '../prompts/waiting-prompts.ts';
 import type { PipeOutput } from '../sessions/pipe-output.ts';
 import { findSession } from '../sessions/session-table.ts';

@@ -12,7 +12,7 @@ import type { ChildExit, ChildState } from '@roost/keeper/wire';
 import type { Activities } from '../activity/activity.ts';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import { deletePrompts } from '../prompts/waiting-prompts.ts';
 import { takeToldIdentity } from '../records/told-identity.ts';
 import type { PipeOutput } from '../sessions/pipe-output.ts';

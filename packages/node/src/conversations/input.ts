@@ -3,7 +3,7 @@
 import { FailureError, type SessionId } from '@roost/protocol';
 import type { ChildState } from '@roost/keeper/wire';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 
 interface InputOptions {
   readonly sessionId: SessionId;

@@ -12,7 +12,7 @@ import {
   type InteractionSummary,
 } from '@roost/protocol';
 import type { SessionRow } from '../sessions/session-table.ts';
-import type { Sql, SqlValue } from '../store/sql.ts';
+import type { Sql, SqlValue } from '@roost/storage';
 import type { Transaction } from '../store/store.ts';
 
 const Row = z.object({

@@ -1,7 +1,7 @@
 // Which start of the node wrote which events. A start owns the sequences from its first one up to the next start's.
 import * as z from 'zod';
 import { Incarnation } from '@roost/protocol';
-import type { Sql } from '../store/sql.ts';
+import type { Sql } from '@roost/storage';
 
 interface Range {
   readonly incarnation: Incarnation;

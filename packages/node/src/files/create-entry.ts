@@ -2,7 +2,7 @@
 // directory that they are in, short of being writable for everybody.
 import { constants } from 'node:fs';
 import { mkdir, open, type FileHandle } from 'node:fs/promises';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import { openBeneath, type Entry } from './beneath.ts';
 import type { CommitGate } from './commit-gate.ts';
 import type { OpenParent } from './parent-directory.ts';

@@ -12,7 +12,7 @@ import type { Handlers } from '../control/handlers.ts';
 import { KeyedLocks } from '../control/keyed-locks.ts';
 import type { Slots } from '../control/slots.ts';
 import { Deadline, OVER } from '../deadline.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import type { Store } from '../store/store.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { CommitGate, settleBy } from './commit-gate.ts';

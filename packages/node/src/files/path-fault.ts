@@ -1,5 +1,5 @@
 // What can stand against reading or changing an entry of a workspace, before it is known which operation asked.
-import { systemErrorCode } from '../home/system-error.ts';
+import { systemErrorCode } from '@roost/storage';
 
 export type PathFaultKind =
   /** A link, a place that is not (or no longer) beneath the root, a name that must not be touched. */

@@ -5,7 +5,7 @@ import { constants, type BigIntStats } from 'node:fs';
 import { lstat, open, rename, unlink, type FileHandle } from 'node:fs/promises';
 import type { FileRevision } from '@roost/protocol';
 import type { KeyedLocks } from '../control/keyed-locks.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import { openBeneath } from './beneath.ts';
 import type { CommitGate } from './commit-gate.ts';
 import { readContent, revisionOf } from './content.ts';

@@ -3,7 +3,7 @@
 // are left to git. Nothing is remembered: each read looks again.
 import { lstat, realpath } from 'node:fs/promises';
 import { delimiter, dirname, join, relative, resolve, sep } from 'node:path';
-import { systemErrorCode } from '../home/system-error.ts';
+import { systemErrorCode } from '@roost/storage';
 import { readText, textOf } from './read-text.ts';
 import type { Repository } from './repository.ts';
 

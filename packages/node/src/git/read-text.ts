@@ -1,7 +1,7 @@
 // A small file of a repository, in which anybody may have put anything.
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { systemErrorCode } from '../home/system-error.ts';
+import { systemErrorCode } from '@roost/storage';
 
 /** What is there instead of a text: nothing at all, or something that is no regular file of at most so many bytes. */
 export type NoText = 'absent' | 'unreadable';

@@ -3,14 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { Deadline } from '../deadline.ts';
 import type { GitSource } from './run-git.ts';
-
-const made: string[] = [];
-afterEach(() => {
-  for (const directory of made.splice(0)) rmSync(directory, { recursive: true, force: true });
-});
 
 export const SOON = () => Deadline.in(60_000);
 
@@ -21,7 +16,7 @@ export class Scratch {
 
   constructor() {
     this.path = realpathSync(mkdtempSync(join(tmpdir(), 'roost-git-')));
-    made.push(this.path);
+    onTestFinished(() => rmSync(this.path, { recursive: true, force: true }));
     mkdirSync(join(this.path, 'home'));
     this.source = { environment: { PATH: process.env.PATH, HOME: join(this.path, 'home') } };
     this.#environment = {

@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, open, rm, utimes, type FileHandle } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { FailureError } from '@roost/protocol';
-import { systemErrorCode } from '../home/system-error.ts';
+import { systemErrorCode } from '@roost/storage';
 import type { Repository } from './repository.ts';
 
 /** Bytes of an index: of some millions of files. */

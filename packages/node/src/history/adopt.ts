@@ -7,7 +7,7 @@ import { insertDormant } from '../records/insert-dormant.ts';
 import { providerFacts } from '../records/record-policy.ts';
 import { recordView, recordWithProviderSession, type RecordRow } from '../records/record-table.ts';
 import { makeSessionName } from '../sessions/naming.ts';
-import type { Sql } from '../store/sql.ts';
+import type { Sql } from '@roost/storage';
 import type { Store } from '../store/store.ts';
 import { deepestRootAround, locate } from '../workspaces/locate.ts';
 import { listWorkspaces } from '../workspaces/workspaces.ts';

@@ -3,7 +3,7 @@
 import { constants } from 'node:fs';
 import { open, realpath, type FileHandle } from 'node:fs/promises';
 import type { HistoryPlace } from '@roost/providers';
-import { systemErrorCode } from '../home/system-error.ts';
+import { systemErrorCode } from '@roost/storage';
 import { OpenDirectory } from '../workspaces/open-directory.ts';
 
 /** link: a link, pipe, device or file stands in the way. missing: there is nothing. unreadable: it is there. */

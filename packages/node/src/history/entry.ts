@@ -4,7 +4,7 @@ import { eventName } from '@roost/providers';
 import type { Caller } from '../control/handlers.ts';
 import { visible } from '../control/visible.ts';
 import { recordWithProviderSession } from '../records/record-table.ts';
-import type { Sql } from '../store/sql.ts';
+import type { Sql } from '@roost/storage';
 import type { FoundSession } from './found-session.ts';
 import { groupOf, placeIn, type Belonging } from './views.ts';
 

@@ -2,7 +2,7 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize } from 'node:path';
 import { PATH_BYTES_MAX } from '@roost/protocol';
-import { systemErrorCode } from '../home/system-error.ts';
+import { systemErrorCode } from '@roost/storage';
 import { eachAtOnce } from './each-at-once.ts';
 
 /** Known ones that are looked at again with each scan, those first that were looked at longest ago. */

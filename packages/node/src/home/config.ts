@@ -14,7 +14,7 @@ import {
   INSPECTION_VISITS_DEFAULT,
   INSPECTION_VISITS_MAX,
 } from '@roost/protocol';
-import { systemErrorCode } from './system-error.ts';
+import { systemErrorCode } from '@roost/storage';
 
 const CONFIG_BYTES_MAX = 64 * 1024;
 

@@ -2,7 +2,7 @@
 import { accessSync, chmodSync, constants, lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { FailureError } from '@roost/protocol';
-import { systemErrorCode } from './system-error.ts';
+import { systemErrorCode } from '@roost/storage';
 import { checkSocketPaths, homePaths, type HomePaths } from './paths.ts';
 
 const OTHERS_MASK = 0o077;

@@ -4,7 +4,7 @@
 import { truncateSync } from 'node:fs';
 import Database from 'libsql';
 import { FailureError } from '@roost/protocol';
-import { systemErrorCode } from './system-error.ts';
+import { systemErrorCode } from '@roost/storage';
 
 export interface HomeLock {
   release(): void;

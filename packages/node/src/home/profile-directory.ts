@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { ProfileId, Revision } from '@roost/protocol';
 import type * as z from 'zod';
 import { canonicalDigest } from '../canonical-json.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import { readSmallFile } from '../read-small-file.ts';
 
 const PROFILE_BYTES_MAX = 64 * 1024;

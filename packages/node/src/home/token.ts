@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { FailureError } from '@roost/protocol';
 import { makeOperatorToken, parseToken, roleOf, type Token } from '@roost/protocol/node';
-import { systemErrorCode } from './system-error.ts';
+import { systemErrorCode } from '@roost/storage';
 
 /** Bytes that are read; a token has 79 characters. */
 const TOKEN_FILE_BYTES_MAX = 256;

@@ -13,7 +13,7 @@ import {
   NodeName,
 } from '@roost/protocol';
 import { parseToken } from '@roost/protocol/node';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import { CallHome, type CallHomeOptions } from './call-home.ts';
 import { REAL_UPTIME_MS, reconnectDelay } from '@roost/protocol/node';
 

@@ -22,7 +22,7 @@ import {
   type Token,
 } from '@roost/protocol/node';
 import type { ConnectionServer } from '../connection/server.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import type { Membership } from './membership-files.ts';
 
 const CONNECT_MS = 10_000;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { HubId, NodeId, NodeName } from '@roost/protocol';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import { Hubs, ownName } from './hubs.ts';
 import { readMemberships } from './membership-files.ts';
 

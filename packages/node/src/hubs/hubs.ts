@@ -13,7 +13,7 @@ import {
 import { hubAddress, splitPinned } from '@roost/protocol/node';
 import type { ConnectionServer } from '../connection/server.ts';
 import type { Handlers } from '../control/handlers.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import { CallHome } from './call-home.ts';
 import { enrol } from './enrol.ts';
 import { readMemberships, removeMembership, writeMembership, type Membership } from './membership-files.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FailureError, HubId, NodeName } from '@roost/protocol';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import { readMemberships, removeMembership, writeMembership, type Membership } from './membership-files.ts';
 
 let root: string;

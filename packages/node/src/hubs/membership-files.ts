@@ -13,8 +13,7 @@ import {
 import { join } from 'node:path';
 import * as z from 'zod';
 import { FailureError, HubId, HUBS_MAX, NodeName } from '@roost/protocol';
-import { systemErrorCode } from '../home/system-error.ts';
-import type { Log } from '../log.ts';
+import { type Log, systemErrorCode } from '@roost/storage';
 import { readSmallFile } from '../read-small-file.ts';
 
 const FILE_BYTES_MAX = 8 * 1024;

@@ -17,7 +17,7 @@ import {
   type KeeperConnection,
 } from '@roost/keeper/client';
 import type { ChildState, KeeperCall, KeeperCalls, PipeStream } from '@roost/keeper/wire';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import { keeperRuns, type KeeperFiles, type KeeperIdentity } from './keeper-files.ts';
 
 /** Milliseconds for one dial, with the list of children: a busy keeper answers within this. */

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { FailureError, KeeperId, type KeeperView } from '@roost/protocol';
 import { startKeeper } from '@roost/keeper/client';
 import type { ChildState } from '@roost/keeper/wire';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import { randomHexId } from '../node-identity.ts';
 import { KeeperFiles } from './keeper-files.ts';
 import { KeeperLink, type KeeperEvents } from './keeper-link.ts';

@@ -11,7 +11,7 @@ import {
   type RepositoryPath,
 } from '@roost/protocol';
 import { runGit, type GitSource } from '../git/run-git.ts';
-import { systemErrorCode } from '../home/system-error.ts';
+import { systemErrorCode } from '@roost/storage';
 
 type NotCopied = CommandReceipt['notCopied'][number];
 type Reason = NotCopied['reason'];

@@ -3,14 +3,13 @@ import { lstat, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { FailureError, type LeaseEvidence } from '@roost/protocol';
 import { Deadline } from '../deadline.ts';
-import { systemErrorCode } from '../home/system-error.ts';
+import { type Sql, systemErrorCode } from '@roost/storage';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { mayDiscard } from './ignored-files.ts';
 import { choicesFor, judge, type LeaseFacts, type Sighting, type Verdict } from './judgement.ts';
 import { commandReceipt, holdersOf, leaseView, type LeaseRow } from './lease-table.ts';
 import { canonicalDirectory } from './profile-place.ts';
 import { LOOK_MS, type ManagedScene } from './scene.ts';
-import type { Sql } from '../store/sql.ts';
 
 export interface Seen {
   readonly sighting: Sighting;

@@ -1,5 +1,5 @@
 // What a program in a managed worktree is told about it: sessions, their resumes, set-up and tear-down get the same variables.
-import type { Sql } from '../store/sql.ts';
+import type { Sql } from '@roost/storage';
 import { activeLease, type LeaseRow } from './lease-table.ts';
 
 export function leaseEnvironment(lease: LeaseRow): Record<string, string> {

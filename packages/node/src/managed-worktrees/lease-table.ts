@@ -18,7 +18,7 @@ import {
   type WorktreeLease,
   type WorktreeReceipt,
 } from '@roost/protocol';
-import type { Sql, SqlValue } from '../store/sql.ts';
+import type { Sql, SqlValue } from '@roost/storage';
 import type { Transaction } from '../store/store.ts';
 import { nextStanding, type LeaseNews } from './lease-states.ts';
 

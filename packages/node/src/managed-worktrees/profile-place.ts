@@ -2,7 +2,7 @@
 // nor lies in the repository. Asked before each making, of the file system as it is then.
 import { realpath, stat } from 'node:fs/promises';
 import { FailureError, type WorkspaceId, type WorktreeProfile } from '@roost/protocol';
-import type { Sql } from '../store/sql.ts';
+import type { Sql } from '@roost/storage';
 import { isWithin } from '../worktrees/worktree-target.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 

@@ -1,7 +1,7 @@
 // What managed worktrees own: their directories, their workspaces, and the workspaces that they were made from. Whoever is not their
 // lease's own launch is refused there, in whatever way it is asked for.
 import { FailureError, type LeaseId, type WorkspaceId } from '@roost/protocol';
-import type { Sql } from '../store/sql.ts';
+import type { Sql } from '@roost/storage';
 import type { Store } from '../store/store.ts';
 import type { ManagedClaims } from '../worktrees/service-mode.ts';
 import { isWithin } from '../worktrees/worktree-target.ts';

@@ -3,7 +3,7 @@ import type { KeyedLocks } from '../control/keyed-locks.ts';
 import { Deadline } from '../deadline.ts';
 import type { GitCalls } from '../git/git-calls.ts';
 import type { GitSource } from '../git/run-git.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import type { Removals } from '../sessions/removals.ts';
 import type { Store } from '../store/store.ts';
 import type { GitWorktrees } from '../worktrees/git-worktrees.ts';

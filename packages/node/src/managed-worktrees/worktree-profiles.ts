@@ -10,7 +10,7 @@ import {
 import * as z from 'zod';
 import { canonicalJson } from '../canonical-json.ts';
 import { ProfileDirectory, type Named, type ProfileFault } from '../home/profile-directory.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import type { Store } from '../store/store.ts';
 
 export type NamedWorktreeProfile = Named<WorktreeProfile>;

@@ -9,7 +9,7 @@ import type { FaultHook } from '../fault-points.ts';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
 import { nextFrame } from '../keepers/next-frame.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import { findSession, type SessionRow } from '../sessions/session-table.ts';
 import type { Store } from '../store/store.ts';
 import type { Prompts } from './prompts.ts';

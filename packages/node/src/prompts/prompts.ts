@@ -14,7 +14,7 @@ import { parseActivity } from '../activity/stored-activity.ts';
 import { Deadline, OVER } from '../deadline.ts';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import { nextFrame } from '../keepers/next-frame.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import type { ProviderSource } from '../providers/providers.ts';
 import { isLive, type SessionRow } from '../sessions/session-table.ts';
 import type { Store } from '../store/store.ts';

@@ -1,7 +1,7 @@
 // Prompts that an agent has not been given yet: of one that is spoken with, all that wait for their turn; of one in a terminal, the first.
 // The row of one goes before the agent gets it.
 import * as z from 'zod';
-import type { Sql } from '../store/sql.ts';
+import type { Sql } from '@roost/storage';
 
 const Row = z.object({ id: z.int(), text: z.string() });
 export type WaitingPrompt = z.infer<typeof Row>;

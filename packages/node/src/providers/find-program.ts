@@ -4,7 +4,7 @@ import { lstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProviderFault } from '@roost/protocol';
 import { findExecutable, findLaunchFile, searchPaths, type ProviderManifest } from '@roost/providers';
-import { systemErrorCode } from '../home/system-error.ts';
+import { systemErrorCode } from '@roost/storage';
 
 export type FoundProgram =
   | { readonly kind: 'found'; readonly path: string }

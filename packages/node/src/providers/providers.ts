@@ -15,7 +15,7 @@ import {
   type VersionPlace,
 } from '@roost/providers';
 import type { ProfileFault } from '../home/profile-directory.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import { findProgram, type FoundProgram } from './find-program.ts';
 import { loginState } from './login-state.ts';
 import { UserProviders } from './user-providers.ts';

@@ -7,7 +7,7 @@ import {
   type ProviderManifest,
 } from '@roost/providers';
 import { ProfileDirectory, type ProfileFault } from '../home/profile-directory.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import { ProviderFile } from './provider-file.ts';
 
 /** Names that mean something else where a provider is named. */

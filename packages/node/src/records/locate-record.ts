@@ -3,7 +3,7 @@ import { HIDDEN, SessionRecord, type RecordId } from '@roost/protocol';
 import type { Caller } from '../control/handlers.ts';
 import { visible } from '../control/visible.ts';
 import { resolveSelector } from '../sessions/selector.ts';
-import type { Sql } from '../store/sql.ts';
+import type { Sql } from '@roost/storage';
 import { findRecord, recordsMatching, recordView, type RecordRow } from './record-table.ts';
 
 /**

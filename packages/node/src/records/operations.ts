@@ -6,7 +6,7 @@ import { AnswerRoom } from '../control/answer-room.ts';
 import type { Handlers } from '../control/handlers.ts';
 import { locateAddress } from '../sessions/locate-session.ts';
 import { changeSession, findSession, isLive, isNameLive } from '../sessions/session-table.ts';
-import type { Sql } from '../store/sql.ts';
+import type { Sql } from '@roost/storage';
 import type { Transaction } from '../store/store.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { locateRecord, selectRecord } from './locate-record.ts';

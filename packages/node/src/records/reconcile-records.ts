@@ -1,6 +1,6 @@
 // At start, after the keepers were heard: records agree with their sessions again. Within one run of the node they always do; this
 // repairs what a crash of the machine, an older build or a restored file may have left.
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import { changeSession, findSession, liveSessionsWithRecord } from '../sessions/session-table.ts';
 import type { Store } from '../store/store.ts';
 import { planRecord, providerFacts, touched, type Run } from './record-policy.ts';

@@ -21,7 +21,7 @@ import {
   type SessionRecord,
 } from '@roost/protocol';
 import { followHolders } from '../managed-worktrees/lease-table.ts';
-import type { Sql, SqlValue } from '../store/sql.ts';
+import type { Sql, SqlValue } from '@roost/storage';
 import type { Transaction } from '../store/store.ts';
 
 const Row = z.object({

@@ -17,7 +17,7 @@ import {
   sessionsOfRecord,
   type SessionRow,
 } from '../sessions/session-table.ts';
-import type { Sql } from '../store/sql.ts';
+import type { Sql } from '@roost/storage';
 import type { Store, Transaction } from '../store/store.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { planIdentity, type RecordScope } from './identity-plan.ts';

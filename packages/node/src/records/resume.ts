@@ -13,7 +13,7 @@ import { worktreeEnvironment } from '../managed-worktrees/lease-environment.ts';
 import { planSession, type Launch, type LaunchSource } from '../sessions/launch.ts';
 import { checkEnvironment } from '../spawn/environment-guard.ts';
 import { startSession, type StartScene } from '../spawn/start-session.ts';
-import type { Sql } from '../store/sql.ts';
+import type { Sql } from '@roost/storage';
 import { locate, type Location } from '../workspaces/locate.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { isBusy } from './record-policy.ts';

@@ -1,7 +1,7 @@
 // Records that can never run again go after a while, if the configuration says so. Never one that can be resumed, never one with a
 // run; a few at a time, so that nothing waits for it.
 import type { RecordId } from '@roost/protocol';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import type { Store } from '../store/store.ts';
 import type { RecordRow } from './record-table.ts';
 import { findRecord, listRecords } from './record-table.ts';

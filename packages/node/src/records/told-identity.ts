@@ -7,7 +7,7 @@ import {
   ProviderSession,
   type SessionId,
 } from '@roost/protocol';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import type { Store } from '../store/store.ts';
 import { reportIdentity } from './report-identity.ts';
 

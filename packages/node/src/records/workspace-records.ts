@@ -1,7 +1,7 @@
 // Records of a workspace that goes or comes back. One without its workspace cannot be resumed; it can again when that directory, and
 // no other, is registered under that id.
 import { FailureError, type Workspace, type WorkspaceId } from '@roost/protocol';
-import type { Sql } from '../store/sql.ts';
+import type { Sql } from '@roost/storage';
 import type { Transaction } from '../store/store.ts';
 import { detachedState, isBusy, providerFacts, touched } from './record-policy.ts';
 import { changeRecord, listRecords, recordsOfWorkspace } from './record-table.ts';

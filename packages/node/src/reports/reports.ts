@@ -10,8 +10,7 @@ import {
   REPORTS_DIRECTORY,
   type ProviderHooks,
 } from '@roost/providers';
-import { systemErrorCode } from '../home/system-error.ts';
-import type { Log } from '../log.ts';
+import { type Log, systemErrorCode } from '@roost/storage';
 import { readSmallFile } from '../read-small-file.ts';
 import { isLive, listSessions } from '../sessions/session-table.ts';
 import type { Store } from '../store/store.ts';

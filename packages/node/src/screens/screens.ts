@@ -7,7 +7,7 @@ import type { ScreenSource } from '../control/handlers.ts';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
 import { nextFrame } from '../keepers/next-frame.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import { findSession, isLive, listSessions, type SessionRow } from '../sessions/session-table.ts';
 import type { Store } from '../store/store.ts';
 

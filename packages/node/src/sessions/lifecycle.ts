@@ -8,7 +8,7 @@ import { FailureError, KeeperId, SessionId } from '@roost/protocol';
 import type { ChildState, PipeStream } from '@roost/keeper/wire';
 import type { KeeperEvents, KeeperLink } from '../keepers/keeper-link.ts';
 import { planReconcile, type KeeperEvidence, type ReconcileAction } from '../keepers/reconcile.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import { Discards } from '../spawn/discards.ts';
 import { makeReportsDirectory } from '../reports/reports.ts';
 import { restoreRecord } from '../records/restore-record.ts';

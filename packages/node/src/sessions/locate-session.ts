@@ -9,7 +9,7 @@ import {
 } from '@roost/protocol';
 import type { Caller } from '../control/handlers.ts';
 import { visible } from '../control/visible.ts';
-import type { Sql } from '../store/sql.ts';
+import type { Sql } from '@roost/storage';
 import { findSession, sessionView, type SessionRow } from './session-table.ts';
 
 /** @throws FailureError: unknown-session, unsupported-capability. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { FailureError, type Params, type Result } from '@roost/protocol';
 import type { ChildState, PipeStream } from '@roost/keeper/wire';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import { SegmentLog } from './segment-log.ts';
 
 const STREAMS = ['stdout', 'stderr'] as const satisfies readonly PipeStream[];

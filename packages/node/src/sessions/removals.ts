@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { SessionId } from '@roost/protocol';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import type { Store } from '../store/store.ts';
 
 const Removal = z.object({ session_id: SessionId, keeper_id: z.string().nullable() });

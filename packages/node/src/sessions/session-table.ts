@@ -23,7 +23,7 @@ import { deletePrompts } from '../prompts/waiting-prompts.ts';
 import { followSession } from '../records/follow-session.ts';
 import { settleAcceptedOf } from '../spawn/ledger-table.ts';
 import { cameToRun } from '../spawn/whether-it-runs.ts';
-import type { Sql, SqlValue } from '../store/sql.ts';
+import type { Sql, SqlValue } from '@roost/storage';
 import type { Transaction } from '../store/store.ts';
 
 const Row = z.object({

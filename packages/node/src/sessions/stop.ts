@@ -2,7 +2,7 @@
 // session that has ended, what its root left behind is ended.
 import { FailureError, type Result, type SessionId } from '@roost/protocol';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
-import type { Sql } from '../store/sql.ts';
+import type { Sql } from '@roost/storage';
 import type { Store } from '../store/store.ts';
 import type { SessionLifecycle } from './lifecycle.ts';
 import { endLeftovers } from './leftovers.ts';

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { FailureError, SessionId } from '@roost/protocol';
 import { endProcesses, sessionMembers } from '@roost/keeper/processes';
 import type { KeeperLink } from '../keepers/keeper-link.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import { deleteSession, type SessionRow } from '../sessions/session-table.ts';
 import type { Store, Transaction } from '../store/store.ts';
 

@@ -1,6 +1,6 @@
 // One environment profile a workspace: agents that share a directory share what an environment puts there.
 import { FailureError, LIVE_STATUSES, type EnvironmentReceipt, type WorkspaceId } from '@roost/protocol';
-import type { Sql } from '../store/sql.ts';
+import type { Sql } from '@roost/storage';
 
 const LIVE = LIVE_STATUSES.map((status) => `'${status}'`).join(', ');
 

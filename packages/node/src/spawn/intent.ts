@@ -39,7 +39,7 @@ import {
   listSessions,
   type SessionRow,
 } from '../sessions/session-table.ts';
-import type { Sql } from '../store/sql.ts';
+import type { Sql } from '@roost/storage';
 import type { Transaction } from '../store/store.ts';
 import type { Location } from '../workspaces/locate.ts';
 import { findWorkspace, workspaceAround } from '../workspaces/workspaces.ts';

@@ -1,7 +1,7 @@
 // The rows of launches by spec: one for each idempotency key, from the moment the launch is stored.
 import * as z from 'zod';
 import { Failure, IdempotencyKey, SessionId, SpawnReceipt } from '@roost/protocol';
-import type { Sql } from '../store/sql.ts';
+import type { Sql } from '@roost/storage';
 
 const Row = z.object({
   key: IdempotencyKey,

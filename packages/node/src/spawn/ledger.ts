@@ -11,7 +11,7 @@ import {
 } from '@roost/protocol';
 import { canonicalDigest } from '../canonical-json.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import type { SessionLifecycle } from '../sessions/lifecycle.ts';
 import { findSession, type SessionRow } from '../sessions/session-table.ts';
 import type { Store, Transaction } from '../store/store.ts';

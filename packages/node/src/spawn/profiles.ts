@@ -6,7 +6,7 @@ import { canonicalJson } from '../canonical-json.ts';
 import type { Caller } from '../control/handlers.ts';
 import { visible } from '../control/visible.ts';
 import { ProfileDirectory, type Named, type ProfileFault } from '../home/profile-directory.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import type { Store } from '../store/store.ts';
 
 export type NamedProfile = Named<SpawnProfile>;

@@ -1,169 +1,18 @@
-// Opens the node's database, or refuses and leaves every byte as it is. A new one is built beside its final name and renamed
-// when it is whole, so an empty or partial file under that name is always damage, never a first start.
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { dirname } from 'node:path';
+// The node's database.
 import * as z from 'zod';
-import { FailureError } from '@roost/protocol';
-import { systemErrorCode } from '../home/system-error.ts';
+import { openDatabase as open, type Sql } from '@roost/storage';
 import { MIGRATIONS } from './migrations.ts';
-import { Sql, storageFailure } from './sql.ts';
-import { isLogPlausible } from './write-ahead-log.ts';
 
-/** 'Roos': says that an SQLite file is ours. */
+/** 'Roos' */
 const APPLICATION_ID = 0x526f6f73;
-const MAGIC = 'SQLite format 3\0';
-/** Bytes up to which the whole file is checked at every start (about 0.2 s); above, only after a crash. */
-const CHECK_ALWAYS_BYTES = 64 * 1024 * 1024;
 
-export function openDatabase(path: string): Sql {
-  if (!existsSync(path)) createDatabase(path);
-  checkFile(path);
-  if (!isLogPlausible(`${path}-wal`)) throw new FailureError('database-corrupt', { path: `${path}-wal` });
-  try {
-    const sql = new Sql(path);
-    checkDatabase(sql);
-    sql.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;');
-    migrate(sql);
-    foldLog(sql);
-    return sql;
-  } catch (cause) {
-    throw openingFailure(path, cause);
-  }
-}
-
-function createDatabase(path: string): void {
-  const fresh = `${path}.new`;
-  try {
-    for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(fresh + suffix, { force: true });
-    const sql = new Sql(fresh);
-    sql.exec(
-      `PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA application_id = ${APPLICATION_ID};`,
-    );
-    migrate(sql);
-    sql.close();
-    // The leftovers of a database that lies elsewhere now must not be taken for this one's.
-    for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
-    renameSync(fresh, path);
-    syncDirectory(dirname(path));
-  } catch (cause) {
-    throw openingFailure(path, cause);
-  }
-}
-
-function syncDirectory(path: string): void {
-  const descriptor = openSync(path, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-function checkFile(path: string): void {
-  try {
-    accessSync(path, constants.R_OK | constants.W_OK);
-  } catch (cause) {
-    throw new FailureError('home-unusable', { path, reason: 'the database is not writable' }, { cause });
-  }
-  const head = Buffer.alloc(MAGIC.length);
-  const descriptor = openSync(path, 'r');
-  try {
-    readSync(descriptor, head, 0, head.length, 0);
-  } catch (cause) {
-    throw new FailureError('database-corrupt', { path }, { cause });
-  } finally {
-    closeSync(descriptor);
-  }
-  if (head.toString('latin1') !== MAGIC) throw new FailureError('database-corrupt', { path });
-}
-
-/** What was committed before this start lies in the file itself from here on, not in the log beside it. */
-function foldLog(sql: Sql): void {
-  try {
-    sql.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-  } catch {
-    // A full disk: the log stays, and is folded in later.
-  }
-}
-
-const UserVersion = z.object({ user_version: z.int() });
-const ApplicationId = z.object({ application_id: z.int() });
-const QuickCheck = z.object({ quick_check: z.string() });
 const CleanStop = z.object({ clean_stop: z.int() });
 
-function checkDatabase(sql: Sql): void {
-  const { user_version: version } = UserVersion.parse(sql.get('PRAGMA user_version'));
-  if (
-    ApplicationId.parse(sql.get('PRAGMA application_id')).application_id !== APPLICATION_ID ||
-    version < 1
-  ) {
-    throw new FailureError('database-corrupt', { path: sql.path });
-  }
-  if (version > MIGRATIONS.length) {
-    throw new FailureError('database-too-new', { path: sql.path, version, newest: MIGRATIONS.length });
-  }
-  if (statSync(sql.path).size >= CHECK_ALWAYS_BYTES && stoppedCleanly(sql)) return;
-  const { quick_check: verdict } = QuickCheck.parse(sql.get('PRAGMA quick_check(1)'));
-  if (verdict !== 'ok') throw new FailureError('database-corrupt', { path: sql.path });
-}
+/** @throws FailureError as `openDatabase` of the storage does. */
+export const openDatabase = (path: string): Sql =>
+  open(path, { applicationId: APPLICATION_ID, migrations: MIGRATIONS, wasClosedCleanly });
 
-function stoppedCleanly(sql: Sql): boolean {
+function wasClosedCleanly(sql: Sql): boolean {
   const row = sql.get('SELECT clean_stop FROM node');
   return row !== undefined && CleanStop.parse(row).clean_stop === 1;
-}
-
-function migrate(sql: Sql): void {
-  const { user_version: from } = UserVersion.parse(sql.get('PRAGMA user_version'));
-  for (const [index, step] of MIGRATIONS.entries()) {
-    if (index < from) continue;
-    sql.exec('BEGIN IMMEDIATE');
-    try {
-      sql.exec(step);
-      sql.exec(`PRAGMA user_version = ${index + 1}`);
-      sql.exec('COMMIT');
-    } catch (error) {
-      tryRollback(sql);
-      throw error;
-    }
-  }
-}
-
-function tryRollback(sql: Sql): void {
-  try {
-    sql.exec('ROLLBACK');
-  } catch {
-    // SQLite rolls back by itself on the worst errors.
-  }
-}
-
-function openingFailure(path: string, error: unknown): unknown {
-  if (error instanceof FailureError) {
-    const cause = systemErrorCode(error.cause) ?? '';
-    return /^SQLITE_(CORRUPT|NOTADB)/.test(cause)
-      ? new FailureError('database-corrupt', { path }, { cause: error })
-      : error;
-  }
-  // What a damaged file makes of our own tables.
-  if ((systemErrorCode(error) ?? '').startsWith('SQLITE_ERROR') || error instanceof z.ZodError) {
-    return new FailureError('database-corrupt', { path }, { cause: error });
-  }
-  if (error instanceof Error && error.message.includes('ConnectionFailed')) {
-    return new FailureError(
-      'home-unusable',
-      { path, reason: 'the database cannot be opened' },
-      { cause: error },
-    );
-  }
-  return storageFailure(path, error) ?? error;
 }

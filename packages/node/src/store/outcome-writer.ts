@@ -2,7 +2,7 @@
 // stored, for they cannot be refused to anybody. What fails for any other reason would fail again: it is logged and left, and those
 // behind it go on. What waits is bounded by what produces it: a few facts for each session that lives, one for each lease.
 import { FailureError } from '@roost/protocol';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import type { Store, Transaction } from './store.ts';
 
 const RETRY_MS = 1_000;

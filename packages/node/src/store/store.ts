@@ -1,7 +1,7 @@
 // One rule for every mutation: a synchronous transaction changes rows and appends the events that tell of it; the events are
 // published after the commit, in order of sequence. No `await` fits inside; no event is published that is not stored.
 import type { EventBody, Incarnation, NodeEvent } from '@roost/protocol';
-import type { Sql } from './sql.ts';
+import { foldLog, type Sql } from '@roost/storage';
 
 export interface Transaction {
   readonly sql: Sql;
@@ -73,11 +73,7 @@ export class Store {
 
   /** Folds the log into the file, so that the file alone is a whole copy. */
   close(): void {
-    try {
-      this.sql.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-    } catch {
-      // A full disk: the log stays, and is read at the next start.
-    }
+    foldLog(this.sql);
     this.sql.close();
   }
 

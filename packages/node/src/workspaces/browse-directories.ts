@@ -10,7 +10,7 @@ import {
   type HostDirectory,
   type HostDirectoryListing,
 } from '@roost/protocol';
-import { systemErrorCode } from '../home/system-error.ts';
+import { systemErrorCode } from '@roost/storage';
 import { OpenDirectory, type ListedEntry } from './open-directory.ts';
 import { Smallest } from './smallest.ts';
 

@@ -10,7 +10,7 @@ import {
   type InspectedGit,
 } from '@roost/protocol';
 import type { Deadline } from '../deadline.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 
 export interface GitQuestions {
   /** Never throws for what git does. */

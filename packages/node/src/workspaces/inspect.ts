@@ -10,7 +10,7 @@ import {
 import type { Handlers } from '../control/handlers.ts';
 import type { Slots } from '../control/slots.ts';
 import { Deadline } from '../deadline.ts';
-import type { Sql } from '../store/sql.ts';
+import type { Sql } from '@roost/storage';
 import { activeLease, holdersOf } from '../managed-worktrees/lease-table.ts';
 import { GitInspection, type GitInspectionScene } from './inspect-git.ts';
 import { TreeWalk } from './tree-walk.ts';

@@ -9,7 +9,7 @@ import {
   type WorkspaceId,
 } from '@roost/protocol';
 import type { Journal } from '../events/journal.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import type { Store } from '../store/store.ts';
 import { ChangeHints } from './change-hints.ts';
 import { childrenTime } from './children-time.ts';

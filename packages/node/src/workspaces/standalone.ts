@@ -9,7 +9,7 @@ import { requireBranchName } from '../git/branch-name.ts';
 import { GitCalls } from '../git/git-calls.ts';
 import { gitFailure } from '../git/git-failure.ts';
 import { runGit, type GitSource } from '../git/run-git.ts';
-import { systemErrorCode } from '../home/system-error.ts';
+import { systemErrorCode } from '@roost/storage';
 import { isSame, OpenDirectory, type Identity } from './open-directory.ts';
 
 /** Milliseconds that git may take to make a repository. */

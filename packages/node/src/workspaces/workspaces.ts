@@ -18,7 +18,7 @@ import {
   rememberedWorkspaceId,
   restoreWorkspace,
 } from '../records/workspace-records.ts';
-import type { Sql } from '../store/sql.ts';
+import type { Sql } from '@roost/storage';
 import type { Store, Transaction } from '../store/store.ts';
 import type { Reservations } from '../worktrees/reservations.ts';
 import { deepestRootAround, locate, type Location } from './locate.ts';

@@ -2,7 +2,7 @@
 import { mkdir, rmdir } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { FailureError } from '@roost/protocol';
-import { systemErrorCode } from '../home/system-error.ts';
+import { systemErrorCode } from '@roost/storage';
 import { guarded } from './worktree-target.ts';
 
 /** `<repository>.worktrees/<branch>`, slashes of the branch as dashes. */

@@ -3,7 +3,7 @@
 import { lstat, opendir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { FailureError } from '@roost/protocol';
-import { systemErrorCode } from '../home/system-error.ts';
+import { systemErrorCode } from '@roost/storage';
 import type { Deadline } from '../deadline.ts';
 
 /** @throws FailureError: worktree-dirty (details: `repositories`, `mounts` or `unreadable`, and where), git-timed-out, git-failed. */

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { WorkspaceId, WorktreeRecovery } from '@roost/protocol';
 import { randomHexId } from '../node-identity.ts';
-import type { Sql } from '../store/sql.ts';
+import type { Sql } from '@roost/storage';
 
 const Row = z.object({
   id: z.string(),

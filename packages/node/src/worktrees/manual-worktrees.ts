@@ -6,7 +6,7 @@ import { processStart } from '@roost/keeper/processes';
 import type { KeyedLocks } from '../control/keyed-locks.ts';
 import { Deadline, OVER } from '../deadline.ts';
 import type { FaultHook } from '../fault-points.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import { listSessions, type SessionRow } from '../sessions/session-table.ts';
 import type { Store, Transaction } from '../store/store.ts';
 import { locate } from '../workspaces/locate.ts';

@@ -4,7 +4,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FailureError } from '@roost/protocol';
-import { systemErrorCode } from '../home/system-error.ts';
+import { systemErrorCode } from '@roost/storage';
 import type { Deadline } from '../deadline.ts';
 import type { GitCalls } from '../git/git-calls.ts';
 import { UNREACHED_BY_REFS } from './recovery-refs.ts';

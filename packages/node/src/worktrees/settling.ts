@@ -6,7 +6,7 @@ import type { KeyedLocks } from '../control/keyed-locks.ts';
 import { Deadline } from '../deadline.ts';
 import type { FaultHook } from '../fault-points.ts';
 import { CHANGE_MS } from '../git/git-calls.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '@roost/storage';
 import type { Store } from '../store/store.ts';
 import { locate } from '../workspaces/locate.ts';
 import { findWorkspaceAt, registerWorkspace } from '../workspaces/workspaces.ts';

@@ -3,7 +3,7 @@
 import { lstat, readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize, resolve, sep } from 'node:path';
 import { FailureError } from '@roost/protocol';
-import { systemErrorCode } from '../home/system-error.ts';
+import { systemErrorCode } from '@roost/storage';
 import { WORKTREE_PATH_BYTES_MAX, WORKTREES_MAX, type WorktreeEntry } from './worktree-list.ts';
 
 /** Bytes of a file that holds one path. */

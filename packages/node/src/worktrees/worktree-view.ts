@@ -1,6 +1,6 @@
 // A worktree as clients see it: what git lists, with the workspace and the sessions that the node knows there.
 import type { Worktree } from '@roost/protocol';
-import type { Sql } from '../store/sql.ts';
+import type { Sql } from '@roost/storage';
 import { listSessions } from '../sessions/session-table.ts';
 import { findWorkspaceAt } from '../workspaces/workspaces.ts';
 import type { WorktreeEntry } from './worktree-list.ts';

@@ -15,38 +15,50 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { refusalOf } from '../access/access-for-test.ts';
-import { MIGRATIONS } from './migrations.ts';
-import { openDatabase } from './open-database.ts';
+import { FailureError } from '@roost/protocol';
+import { openDatabase, type DatabaseKind } from './open-database.ts';
 
-describe("opening the hub's database", () => {
+const KIND: DatabaseKind = {
+  applicationId: 0x54657374,
+  migrations: [
+    'CREATE TABLE users (name TEXT NOT NULL) STRICT',
+    'CREATE TABLE others (name TEXT NOT NULL) STRICT',
+  ],
+};
+const INSERT = 'INSERT INTO users (name) VALUES (?)';
+
+describe('opening a database', () => {
   let directory: string;
   let path: string;
 
+  const open = (from = path) => openDatabase(from, KIND);
   const create = () => {
-    const sql = openDatabase(path);
+    const sql = open();
     sql.exec('BEGIN');
-    for (let number = 0; number < 300; number += 1)
-      sql.run(
-        'INSERT INTO users (name, role, created_at) VALUES (?, ?, 1)',
-        `user-${number}-${'x'.repeat(200)}`,
-        'admin',
-      );
+    for (let number = 0; number < 300; number += 1) sql.run(INSERT, `user-${number}-${'x'.repeat(200)}`);
     sql.exec('COMMIT');
     sql.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     sql.close();
   };
   const count = () => {
-    const sql = openDatabase(path);
+    const sql = open();
     const { length } = sql.all('SELECT name FROM users');
     sql.close();
     return length;
   };
-  const refusal = () => refusalOf(() => openDatabase(path));
+  const refusal = (work: () => unknown = open) => {
+    try {
+      work();
+    } catch (error) {
+      if (error instanceof FailureError) return error.failure.code;
+      throw error;
+    }
+    return null;
+  };
 
   beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), 'roost-hub-database-'));
-    path = join(directory, 'hub.db');
+    directory = mkdtempSync(join(tmpdir(), 'roost-database-'));
+    path = join(directory, 'one.db');
   });
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -65,10 +77,10 @@ describe("opening the hub's database", () => {
   it('lets nobody but the owner read it or the files beside it, also when others could before', () => {
     create();
     chmodSync(path, 0o644);
-    const sql = openDatabase(path);
-    sql.run('INSERT INTO users (name, role, created_at) VALUES (?, ?, 1)', 'one', 'admin');
+    const sql = open();
+    sql.run(INSERT, 'one');
     const names = readdirSync(directory);
-    expect(names).toContain('hub.db-wal');
+    expect(names).toContain('one.db-wal');
     expect(names.map((name) => statSync(join(directory, name)).mode & 0o777)).toEqual(names.map(() => 0o600));
     sql.close();
   });
@@ -98,10 +110,10 @@ describe("opening the hub's database", () => {
     expect(contents()).toEqual(before);
   });
 
-  it('refuses one of a hub that was killed and is damaged since, and leaves its log as it is', () => {
+  it('refuses one of a program that was killed and that is damaged since, and leaves its log as it is', () => {
     create();
-    const sql = openDatabase(path);
-    sql.run('INSERT INTO users (name, role, created_at) VALUES (?, ?, 1)', 'newest', 'admin');
+    const sql = open();
+    sql.run(INSERT, 'newest');
     const killed = join(directory, 'killed.db');
     for (const suffix of ['', '-wal']) copyFileSync(path + suffix, killed + suffix);
     sql.close();
@@ -110,7 +122,7 @@ describe("opening the hub's database", () => {
     writeFileSync(killed, bytes);
     const log = readFileSync(`${killed}-wal`);
     expect(log.length).toBeGreaterThan(0);
-    expect(refusalOf(() => openDatabase(killed))).toBe('database-corrupt');
+    expect(refusal(() => open(killed))).toBe('database-corrupt');
     expect(readFileSync(killed)).toEqual(bytes);
     expect(readFileSync(`${killed}-wal`)).toEqual(log);
   });
@@ -124,7 +136,7 @@ describe("opening the hub's database", () => {
   it('refuses one of a newer build, and says so', () => {
     create();
     const database = new Database(path);
-    database.exec(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
+    database.exec(`PRAGMA user_version = ${KIND.migrations.length + 1}`);
     database.close();
     expect(refusal()).toBe('database-too-new');
   });
@@ -134,5 +146,15 @@ describe("opening the hub's database", () => {
     database.exec('CREATE TABLE other (a); PRAGMA user_version = 1;');
     database.close();
     expect(refusal()).toBe('database-corrupt');
+  });
+
+  it('refuses one of another kind of ours, and brings one of an older build up to date', () => {
+    const older = { ...KIND, migrations: KIND.migrations.slice(0, 1) };
+    openDatabase(path, older).close();
+    expect(refusal(() => openDatabase(path, { ...KIND, applicationId: 1 }))).toBe('database-corrupt');
+    const sql = open();
+    expect(sql.all('SELECT name FROM others')).toEqual([]);
+    sql.close();
+    expect(refusal(() => openDatabase(path, older))).toBe('database-too-new');
   });
 });

@@ -1,5 +1,5 @@
-// The hub's log: JSON lines in logs/hub.log. A log that cannot be written never stops the hub. No address of a request is logged with its
-// query, no header and no body at all; the redaction paths are the second line of defence.
+// The log of a program: JSON lines in a file. A log that cannot be written never stops what it tells of. What people type, values of
+// environment variables, headers, bodies and queries of requests are never logged; the redaction paths are the second line of defence.
 import { chmodSync, closeSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
 import { pino, type Logger } from 'pino';
 
@@ -8,11 +8,17 @@ export type Log = Logger;
 /** Bytes after which the log of earlier starts is put aside, at the next start. One old file is kept. */
 const ROTATE_BYTES = 10 * 1024 * 1024;
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
-const REDACTED = ['authorization', 'cookie', 'token', 'secret', 'code', 'key', 'text'].flatMap((name) => [
-  name,
-  `*.${name}`,
-  `*.*.${name}`,
-]);
+const REDACTED = [
+  'authorization',
+  'code',
+  'cookie',
+  'environment',
+  'key',
+  'secret',
+  'text',
+  'ticket',
+  'token',
+].flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
 export function openLog(path: string, level: string | undefined): Log {
   rotate(path);
@@ -29,7 +35,7 @@ export function openLog(path: string, level: string | undefined): Log {
         try {
           writeSync(descriptor, line);
         } catch {
-          // A full disk must not end the hub; the next line tries again.
+          // A full disk must not end the program; the next line tries again.
         }
       },
       end: () => closeSync(descriptor),

@@ -1,4 +1,0 @@
-/** The errno name of an error of the system, such as ENOENT. */
-export function systemErrorCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
