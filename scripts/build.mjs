@@ -74,6 +74,21 @@ const outputs = [
     outdir: 'packages/lab/dist',
     needsRequire: true,
   },
+  // The SDK for programs that nobody bundles: Node takes it for the sources, by the condition `module-sync` of the package.
+  {
+    entryPoints: { index: 'packages/client/src/index.ts' },
+    outdir: 'packages/client/dist',
+    external: ['ws', 'zod'],
+  },
+  // The same for pages: one file that needs no other.
+  {
+    entryPoints: { browser: 'packages/client/src/browser/index.ts' },
+    outdir: 'packages/client/dist',
+    platform: 'browser',
+    minify: true,
+    keepNames: true,
+    target: 'es2023',
+  },
   { entryPoints: { run: 'bench/run.ts' }, outdir: 'bench/dist', needsRequire: true },
 ];
 
