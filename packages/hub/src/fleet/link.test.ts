@@ -224,25 +224,6 @@ test('another node in its place is refused, and nothing of it is taken', async (
   expect(other.asked).toEqual([]);
 });
 
-test('a node whose calls come to nothing says why, unless another of its calls serves', async () => {
-  const { link, states } = open({ view: keptView(4) });
-  link.callFailed(new FailureError('unauthorized'));
-  expect(link.link).toMatchObject({ state: 'refused', reason: 'unauthorized', attempts: 1 });
-  void link.adopt(
-    new FakeConnection({ 'events.subscribe': () => Promise.reject(new FailureError('connection-lost')) })
-      .line,
-  );
-  await settle();
-  expect(link.link).toMatchObject({ state: 'stale', reason: 'connection-lost' });
-  link.callFailed(new FailureError('node-unresponsive'));
-  expect(link.link).toMatchObject({ state: 'stale', reason: 'unresponsive', attempts: 2 });
-  void link.adopt(new FakeConnection().line);
-  await settle();
-  link.callFailed(new FailureError('unauthorized'));
-  expect(link.link).toMatchObject({ state: 'online', attempts: 0 });
-  expect(states.at(-1)).toBe('online:');
-});
-
 test('a new line takes the place of the old one; what the old one still says does not count', async () => {
   const [first, second] = [new FakeConnection(), new FakeConnection()];
   const { link, told, states } = open();

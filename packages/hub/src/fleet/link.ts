@@ -125,13 +125,6 @@ export class NodeLink {
     await this.#serve(connection);
   }
 
-  /** A call of the node came to nothing; of no interest while another one serves. */
-  callFailed(error: unknown): void {
-    if (this.#connection !== null) return;
-    this.#attempts += 1;
-    this.#lost(reasonOf(error), error);
-  }
-
   close(): void {
     this.#isClosed = true;
     if (this.#retry !== null) clearTimeout(this.#retry);

@@ -22,6 +22,7 @@ import { nodeKey, type NodeKeys } from '../access/node-keys.ts';
 import type { Principal } from '../access/principal.ts';
 import type { EnrolledNode, NodeTable } from '../store/node-table.ts';
 import { EventRing } from './event-ring.ts';
+import { FailedCalls } from './failed-calls.ts';
 import { faultOf } from './fault.ts';
 import type { Fleet, FleetCursor, NodeRequest, NodeView, RelayAudit } from './fleet.ts';
 import { NodeLink, requireConnection } from './link.ts';
@@ -77,6 +78,7 @@ export class Nodes implements Fleet {
   readonly #nodes = new Map<NodeId, Enrolled>();
   readonly #parted = new PartedBudget();
   readonly #saving: NodeJS.Timeout;
+  readonly #failedCalls: FailedCalls;
   /** Dialled targets whose node is not known yet. */
   readonly #learning = new Set<NodeJS.Timeout>();
   #isClosed = false;
@@ -84,6 +86,7 @@ export class Nodes implements Fleet {
   constructor(options: NodesOptions) {
     this.#options = options;
     this.#ring = new EventRing(options.run);
+    this.#failedCalls = new FailedCalls(options.now, options.log);
     this.#saving = setInterval(() => this.#saveInTurns(), SAVE_MS).unref();
   }
 
@@ -200,6 +203,10 @@ export class Nodes implements Fleet {
     );
   }
 
+  get failedCalls(): number {
+    return this.#failedCalls.count;
+  }
+
   awaitsCall(nodeId: NodeId, channel: string): boolean {
     const way = this.#nodes.get(nodeId)?.way;
     return way instanceof CallingWay && way.awaits(channel);
@@ -223,7 +230,8 @@ export class Nodes implements Fleet {
         proved();
         return one.link.adopt(connection);
       },
-      (error: unknown) => one.link.callFailed(error),
+      // Whoever it was did not prove to be that node: nothing that is told of it changes.
+      (error: unknown) => this.#failedCalls.failed(nodeId, error),
     );
   }
 
