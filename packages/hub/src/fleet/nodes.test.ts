@@ -70,3 +70,21 @@ it('shows nothing of whoever calls in the name of a node and does not prove it, 
     { nodeId: NODE, untold: 0, failure: 'unauthorized' },
   ]);
 });
+
+it('is as if nothing had been when an enrolment cannot be stored', () => {
+  expect(() =>
+    store.transact(() => {
+      nodes.enrol(ENROLMENT);
+      throw new Error('the disk is full');
+    }),
+  ).toThrow('the disk is full');
+  expect(nodes.nodes()).toEqual([]);
+  expect(keys.read(NODE)).toBeNull();
+  expect(nodes.enrol(ENROLMENT)).toBe('build');
+  expect(nodes.nodes().map(({ name }) => name)).toEqual(['build']);
+  expect(keys.read(NODE)).not.toBeNull();
+  // A name that is taken is another way to fail.
+  const other = { ...ENROLMENT, nodeId: NodeId.parse('d'.repeat(16)) };
+  expect(() => nodes.enrol(other)).toThrow(/name/);
+  expect(keys.read(other.nodeId)).toBeNull();
+});

@@ -244,12 +244,15 @@ export class Nodes implements Fleet {
       }
       return known.node.name;
     }
-    const { table, keys, now } = this.#options;
-    keys.write(nodeId, token);
+    const { table, keys, now, hubId } = this.#options;
     const free = isNameFixed ? name : this.#freeName(name);
     const node: EnrolledNode = { id: nodeId, name: free, way: 'calls-home', enrolledAt: now() };
-    table.insert(node);
-    this.#add(node, this.#callingWay(nodeId), null);
+    // The key lies there before anybody relies on it; the node is served once its enrolment is on the disk.
+    keys.write(nodeId, token);
+    table.insert(node, {
+      committed: () => this.#add(node, new CallingWay({ hubId, token }), null),
+      undone: () => this.#forgetKey(nodeId),
+    });
     return free;
   }
 
@@ -335,6 +338,15 @@ export class Nodes implements Fleet {
       this.#add(node, this.#callingWay(node.id), kept);
     } catch (error) {
       this.#options.log('a node cannot be served', { nodeId: node.id, ...faultOf(error) });
+    }
+  }
+
+  /** One that stays is removed at the next start. */
+  #forgetKey(nodeId: NodeId): void {
+    try {
+      this.#options.keys.remove(nodeId);
+    } catch (error) {
+      this.#options.log('a key could not be removed', { nodeId, ...faultOf(error) });
     }
   }
 
