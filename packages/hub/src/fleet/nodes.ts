@@ -148,7 +148,7 @@ export class Nodes implements Fleet {
     for (const [nodeId, { link }] of places) {
       const { sessions, records, asked } = link.view;
       const found = sessions.get(id as SessionId) ?? records.get(id as RecordId);
-      const workspaceId = found?.workspaceId ?? asked.get(id as InteractionId);
+      const workspaceId = found?.workspaceId ?? asked.get(id as InteractionId)?.workspaceId;
       if (workspaceId !== undefined) return { nodeId, workspaceId };
     }
     return null;
