@@ -24,7 +24,7 @@ import {
   type SessionAddress,
   type UnknownEvent,
 } from '@roost/protocol';
-import type { Token } from '@roost/protocol/node';
+import { watchLiveness, type Token } from '@roost/protocol/node';
 import WebSocket from 'ws';
 import { nodeTokenPath } from './home.ts';
 import { readToken } from './node-token.ts';
@@ -45,6 +45,8 @@ export type ConnectOptions = ConnectTarget & {
   /** Milliseconds until the node is ready. */
   readonly timeoutMs?: number;
   readonly client: Hello['client'];
+  /** Ends the line when the node hangs: a process that is stopped keeps its sockets. Off by default. */
+  readonly watchesLiveness?: boolean;
 };
 
 export interface CallerOptions {
@@ -149,7 +151,7 @@ export interface NodeLine extends Handshake {
 
 /** Fails as `connectNode` does. */
 export async function openLine(options: ConnectOptions & LineOptions): Promise<NodeLine> {
-  const { client, timeoutMs = READY_TIMEOUT_MS, offer } = options;
+  const { client, timeoutMs = READY_TIMEOUT_MS, watchesLiveness = false, offer } = options;
   if ('socketPath' in options) assertSocketPath(options.socketPath);
   const webSocket = openWebSocket(options);
   const role = roleOf(options);
@@ -161,6 +163,7 @@ export async function openLine(options: ConnectOptions & LineOptions): Promise<N
     timeoutMs,
     ...(offer === undefined ? {} : { offer }),
   });
+  if (watchesLiveness) watchLiveness(webSocket);
   return { webSocket, ...handshake };
 }
 
