@@ -70,7 +70,8 @@ export interface EventCursor {
   readonly incarnation?: Incarnation | undefined;
 }
 
-export type EventListener = (event: NodeEvent | UnknownEvent) => void;
+/** `bytes`: of the message that it came in. */
+export type EventListener = (event: NodeEvent | UnknownEvent, bytes: number) => void;
 export type ResyncListener = (resync: ResyncRequired) => void;
 export type ScreenListener = (session: SessionAddress, frame: ScreenFrame) => void;
 export type OutputListener = (chunk: OutputFrame) => void;

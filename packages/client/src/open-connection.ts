@@ -21,7 +21,7 @@ import type {
   ScreenListener,
 } from './connection.ts';
 import { OpenRequests, type RequestOptions } from './open-requests.ts';
-import { bytesOf, readFrame } from './read-frame.ts';
+import { bytesOf, lengthOf, readFrame } from './read-frame.ts';
 import { TerminalChannels } from './terminal-channels.ts';
 
 export interface ConnectionFacts {
@@ -171,7 +171,7 @@ export class OpenConnection implements NodeConnection {
         this.#requests.refused(frame);
         return;
       case 'event':
-        this.#eventListener?.(frame.event);
+        this.#eventListener?.(frame.event, lengthOf(data));
         return;
       case 'resync-required':
         this.#resyncListener?.(frame);

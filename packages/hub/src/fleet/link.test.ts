@@ -149,6 +149,18 @@ test('where the journal is not held any more, everything is read anew and nothin
   expect(all.link.view.cursor?.sequence).toBe(21);
 });
 
+test('events that wait for a view are held by their bytes as well: a line that sends more ends', async () => {
+  const { link } = open({ view: keptView(0) });
+  const connection = new FakeConnection({ 'node.snapshot': () => new Promise(() => undefined) });
+  void link.adopt(connection.line);
+  await settle();
+  connection.requireResync();
+  for (let sequence = 1; sequence <= 16; sequence += 1) connection.tell(stopped(sequence), 1024 * 1024);
+  expect(connection.isClosed).toBe(false);
+  connection.tell(stopped(17), 1);
+  expect(connection.isClosed).toBe(true);
+});
+
 test('a lost line is stale for a minute, then offline; the view stays', async () => {
   const connection = new FakeConnection({ 'node.snapshot': () => emptySnapshot({ sequence: 5 }) });
   const { link, states } = open();
