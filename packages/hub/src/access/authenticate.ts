@@ -1,5 +1,6 @@
 // From what a request came with to who asks. What somebody may do is what their user and their credential both allow at this moment.
 import type { UserName } from '@roost/protocol';
+import { splitPinned } from '@roost/protocol/node';
 import type { Accounts } from './accounts.ts';
 import { meet, type Bounds } from './bounds.ts';
 import type { Logins } from './logins.ts';
@@ -63,8 +64,9 @@ export class Authenticator {
   }
 
   #byToken(authorization: string): Principal | null {
-    const secret = /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1];
-    const token = secret === undefined ? null : this.#tokens.findBySecret(secret);
+    const given = /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1];
+    // As it was told, perhaps with the fingerprint by which clients know the hub.
+    const token = given === undefined ? null : this.#tokens.findBySecret(splitPinned(given).secret);
     return token === null ? null : this.#principal(token, { kind: 'token', id: token.id });
   }
 
