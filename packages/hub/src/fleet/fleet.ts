@@ -18,6 +18,9 @@ import type {
 import type { WebSocket } from 'ws';
 import type { Principal } from '../access/principal.ts';
 
+/** Digits of an id that are enough to name a node, when they are unique. */
+export const NODE_PREFIX_MIN = 4;
+
 /** What is known of one node now; live while its link is online. Read only. */
 export interface NodeView {
   readonly workspaces: ReadonlyMap<WorkspaceId, HubWorkspace>;

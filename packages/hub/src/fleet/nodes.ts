@@ -24,7 +24,14 @@ import type { EnrolledNode, NodeTable } from '../store/node-table.ts';
 import { EventRing } from './event-ring.ts';
 import { FailedCalls } from './failed-calls.ts';
 import { faultOf } from './fault.ts';
-import type { Fleet, FleetCursor, NodeRequest, NodeView, RelayAudit } from './fleet.ts';
+import {
+  NODE_PREFIX_MIN,
+  type Fleet,
+  type FleetCursor,
+  type NodeRequest,
+  type NodeView,
+  type RelayAudit,
+} from './fleet.ts';
 import { NodeLink, requireConnection } from './link.ts';
 import { CallingWay, DialledWay, type DialTarget, type NodeWay } from './node-way.ts';
 import { PartedBudget } from './parted-budget.ts';
@@ -40,9 +47,6 @@ const COUNTS_MS = 500;
 const SAVE_MS = 5_000;
 /** Views of one transaction: the disk is waited for, and others want their turn in between. */
 const SAVED_AT_ONCE = 50;
-/** Digits of an id that are enough to name a node, when they are unique. */
-const PREFIX_MIN = 4;
-
 export interface NodesOptions {
   readonly hubId: HubId;
   readonly run: string;
@@ -127,7 +131,7 @@ export class Nodes implements Fleet {
     const exact = all.find(({ node }) => node.id === selector || node.name === selector);
     if (exact !== undefined) return this.#show(exact);
     const starting =
-      selector.length < PREFIX_MIN ? [] : all.filter(({ node }) => node.id.startsWith(selector));
+      selector.length < NODE_PREFIX_MIN ? [] : all.filter(({ node }) => node.id.startsWith(selector));
     const [first] = starting;
     if (first === undefined) throw new FailureError('unknown-node', { node: selector });
     if (starting.length > 1) throw new FailureError('ambiguous-node', { node: selector });
@@ -180,6 +184,7 @@ export class Nodes implements Fleet {
       audit,
       nodeId,
       placeOf: (id) => this.placeOf(id, nodeId),
+      viewOf: () => one.link.view,
       parted: this.#parted,
       connect: (request) => {
         const main = requireConnection(one.link, this.#show(one), undefined);
