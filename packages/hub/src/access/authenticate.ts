@@ -1,8 +1,8 @@
 // From what a request came with to who asks. What somebody may do is what their user and their credential both allow at this moment.
-import type { UserName } from '@roost/protocol';
 import { splitPinned } from '@roost/protocol/node';
 import type { Accounts } from './accounts.ts';
-import { meet, type Bounds } from './bounds.ts';
+import { meet } from './bounds.ts';
+import type { GoodCredential } from './credentials.ts';
 import type { Logins } from './logins.ts';
 import type { Credential, Principal } from './principal.ts';
 import type { Tokens } from './tokens.ts';
@@ -24,11 +24,7 @@ export interface Presented {
   readonly cookie?: string | undefined;
 }
 
-interface Good {
-  readonly user: UserName;
-  readonly bounds: Bounds;
-  readonly expiresAt: number;
-}
+type Good = Omit<GoodCredential<string>, 'id'>;
 
 export class Authenticator {
   readonly #accounts: Accounts;
