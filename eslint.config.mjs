@@ -122,7 +122,9 @@ export default tseslint.config(
     files: ['**/*.mjs'],
     extends: [js.configs.recommended, tseslint.configs.disableTypeChecked],
     languageOptions: {
-      globals: { process: 'readonly', console: 'readonly', URL: 'readonly', Buffer: 'readonly' },
+      globals: Object.fromEntries(
+        ['AbortController', 'Buffer', 'URL', 'console', 'process'].map((name) => [name, 'readonly']),
+      ),
     },
   },
 );

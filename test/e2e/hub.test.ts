@@ -121,6 +121,23 @@ it('loses no session when a node or the hub itself dies, and says meanwhile that
   expect(sessions).toContainEqual(expect.objectContaining({ id: session, status: 'running' }));
 });
 
+it('shows that a node hangs, and ends the lines to it, until it goes on', async () => {
+  const relayed = await connect(operator, localId);
+  const ended = new Promise<void>((resolve) => void relayed.onClose(resolve));
+  const pid = await hub.nodePid();
+  process.kill(pid, 'SIGSTOP');
+  try {
+    // It keeps its sockets: nothing but its silence tells.
+    await hub.link('local', 'stale', 30_000);
+    await ended;
+    expect(await failureOf(nodeRequest(operator, localId, 'node.status', {}))).toBe('node-offline');
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  await hub.link('local', 'online', 30_000);
+  expect((await nodeRequest(operator, localId, 'node.status', {})).pid).toBe(pid);
+});
+
 it('lets an observer look and not act, and a workspace scope end at the workspace', async () => {
   const { session, workspaceId } = await spawnFar('looked-at');
   const other = join(far.root, 'other');

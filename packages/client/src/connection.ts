@@ -24,7 +24,7 @@ import {
   type SessionAddress,
   type UnknownEvent,
 } from '@roost/protocol';
-import type { Token } from '@roost/protocol/node';
+import { watchLiveness, type Token } from '@roost/protocol/node';
 import WebSocket from 'ws';
 import { nodeTokenPath } from './home.ts';
 import { readToken } from './node-token.ts';
@@ -45,6 +45,8 @@ export type ConnectOptions = ConnectTarget & {
   /** Milliseconds until the node is ready. */
   readonly timeoutMs?: number;
   readonly client: Hello['client'];
+  /** Ends the line when the node hangs: a process that is stopped keeps its sockets. Off by default. */
+  readonly watchesLiveness?: boolean;
 };
 
 export interface CallerOptions {
@@ -68,7 +70,8 @@ export interface EventCursor {
   readonly incarnation?: Incarnation | undefined;
 }
 
-export type EventListener = (event: NodeEvent | UnknownEvent) => void;
+/** `bytes`: of the message that it came in. */
+export type EventListener = (event: NodeEvent | UnknownEvent, bytes: number) => void;
 export type ResyncListener = (resync: ResyncRequired) => void;
 export type ScreenListener = (session: SessionAddress, frame: ScreenFrame) => void;
 export type OutputListener = (chunk: OutputFrame) => void;
@@ -149,7 +152,7 @@ export interface NodeLine extends Handshake {
 
 /** Fails as `connectNode` does. */
 export async function openLine(options: ConnectOptions & LineOptions): Promise<NodeLine> {
-  const { client, timeoutMs = READY_TIMEOUT_MS, offer } = options;
+  const { client, timeoutMs = READY_TIMEOUT_MS, watchesLiveness = false, offer } = options;
   if ('socketPath' in options) assertSocketPath(options.socketPath);
   const webSocket = openWebSocket(options);
   const role = roleOf(options);
@@ -161,6 +164,7 @@ export async function openLine(options: ConnectOptions & LineOptions): Promise<N
     timeoutMs,
     ...(offer === undefined ? {} : { offer }),
   });
+  if (watchesLiveness) watchLiveness(webSocket);
   return { webSocket, ...handshake };
 }
 

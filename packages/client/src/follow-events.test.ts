@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { FailureError, type Incarnation, type Request } from '@roost/protocol';
 import { connectNode } from './connection.ts';
 import { followEvents } from './follow-events.ts';
@@ -204,5 +204,30 @@ test('a reader that takes its time gets all of a long journal', async () => {
     if (last === 5_000) break;
   }
   expect(last).toBe(5_000);
+  await node.close();
+});
+
+test('a slow reader holds the connection back by the bytes that wait for it as well', async () => {
+  await using scratch = await scratchDirectory();
+  const socketPath = join(scratch.path, 'node.sock');
+  const megabyte = 'x'.repeat(1024 * 1024);
+  const node = await FakeNode.listen({
+    socketPath,
+    onRequest: ({ id }, peer) => {
+      peer.send({ kind: 'response', id, result: subscribed(20) });
+      for (let sequence = 1; sequence <= 20; sequence++)
+        peer.send(JSON.stringify({ kind: 'event', event: { ...fakeEvent(sequence), more: megabyte } }));
+    },
+  });
+  const pause = vi.fn();
+  const connect = async () => {
+    const connection = await connectNode({ socketPath, client });
+    vi.spyOn(connection, 'pause').mockImplementation(pause);
+    return connection;
+  };
+  const stream = followEvents({ connect, after: { sequence: 0 }, signal: new AbortController().signal });
+  expect(await stream.next()).toMatchObject({ value: { sequence: 1 } });
+  await eventually(() => pause.mock.calls.length).toBeGreaterThan(0);
+  await stream.return();
   await node.close();
 });

@@ -26,8 +26,9 @@ export interface Resync {
   readonly last: number;
 }
 
-/** Events that may wait for a slow reader before the connection is held back. */
+/** Events, and bytes of them, that may wait for a slow reader before the connection is held back. */
 const WAITING_EVENTS_MAX = 1_000;
+const WAITING_BYTES_MAX = 8 * 1024 * 1024;
 
 export async function* followEvents(options: FollowOptions): AsyncGenerator<NodeEvent | Resync, void, void> {
   const { connect, signal } = options;
@@ -57,6 +58,7 @@ interface Item {
   /** null: nothing to tell, but the cursor moves. */
   readonly item: NodeEvent | Resync | null;
   readonly next: EventCursor;
+  readonly bytes: number;
 }
 
 /** What one connection delivers; ends with it. */
@@ -66,13 +68,15 @@ async function* itemsOf(
   signal: AbortSignal,
 ): AsyncGenerator<Item, void, void> {
   const waiting: Item[] = [];
+  let waitingBytes = 0;
   let received = after.sequence;
   const state: { ended: boolean; error: unknown } = { ended: false, error: undefined };
   let wake: () => void = () => undefined;
   const add = (item: Item): void => {
     received = item.next.sequence;
     waiting.push(item);
-    if (waiting.length >= WAITING_EVENTS_MAX) connection.pause();
+    waitingBytes += item.bytes;
+    if (waiting.length >= WAITING_EVENTS_MAX || waitingBytes >= WAITING_BYTES_MAX) connection.pause();
     wake();
   };
   const end = (): void => {
@@ -81,15 +85,15 @@ async function* itemsOf(
   };
   const forget = connection.onClose(end);
   signal.addEventListener('abort', end, { once: true });
-  const onEvent = (event: NodeEvent | UnknownEvent): void => {
+  const onEvent = (event: NodeEvent | UnknownEvent, bytes: number): void => {
     // Within one subscription sequences only grow: a lower one was seen before.
     if (event.sequence <= received) return;
     const { sequence, incarnation } = event;
-    add({ item: event.body === null ? null : event, next: { sequence, incarnation } });
+    add({ item: event.body === null ? null : event, next: { sequence, incarnation }, bytes });
   };
   connection
     .subscribeEvents(after, onEvent, ({ floor, last, incarnation }) =>
-      add({ item: { kind: 'resync', floor, last }, next: { sequence: last, incarnation } }),
+      add({ item: { kind: 'resync', floor, last }, next: { sequence: last, incarnation }, bytes: 0 }),
     )
     .catch((error: unknown) => {
       if (!isPassing(error)) state.error = error;
@@ -99,6 +103,7 @@ async function* itemsOf(
     for (;;) {
       const item = waiting.shift();
       if (item !== undefined) {
+        waitingBytes -= item.bytes;
         if (waiting.length === 0) connection.resume();
         yield item;
       } else if (state.error !== undefined) {

@@ -12,7 +12,8 @@ export {
 export { followEvents, type FollowOptions, type Resync } from './follow-events.ts';
 export { followState } from './follow-state.ts';
 export { connectThroughHub } from './hub/connect-through-hub.ts';
-export { hubRequest, nodeRequest } from './hub/hub-request.ts';
+export { hubRequest, hubStatus, nodeRequest } from './hub/hub-request.ts';
+export { FailureError, type Failure, type FailureCode } from '@roost/protocol';
 export { splitPinned } from '@roost/protocol/node';
 export { type HubTarget } from './hub/hub-target.ts';
 export {

@@ -20,8 +20,9 @@ import type {
   ResyncListener,
   ScreenListener,
 } from './connection.ts';
+import { deliverFrame } from './deliver-frame.ts';
 import { OpenRequests, type RequestOptions } from './open-requests.ts';
-import { bytesOf, readFrame } from './read-frame.ts';
+import { bytesOf, lengthOf, readFrame } from './read-frame.ts';
 import { TerminalChannels } from './terminal-channels.ts';
 
 export interface ConnectionFacts {
@@ -162,35 +163,14 @@ export class OpenConnection implements NodeConnection {
 
   #onMessage(data: WebSocket.RawData): void {
     if (this.#closed) return;
-    const frame = readFrame(data);
-    switch (frame?.kind) {
-      case 'response':
-        this.#requests.answered(frame);
-        return;
-      case 'failure':
-        this.#requests.refused(frame);
-        return;
-      case 'event':
-        this.#eventListener?.(frame.event);
-        return;
-      case 'resync-required':
-        this.#resyncListener?.(frame);
-        return;
-      case 'screen':
-        this.#screenListener?.(frame.session, frame.frame);
-        return;
-      case 'output':
-        this.#tellOutput(frame);
-        return;
-      case 'unknown-kind':
-        return;
-      case 'refused':
-      case 'challenge':
-      case 'ready':
-      case undefined:
-        // Not a node of this protocol any more, or one that lets nobody in any longer: nothing that follows can be trusted.
-        this.#webSocket.terminate();
-    }
+    const isTrusted = deliverFrame(readFrame(data), {
+      requests: this.#requests,
+      event: (event) => this.#eventListener?.(event, lengthOf(data)),
+      resync: this.#resyncListener,
+      screen: this.#screenListener,
+      output: (frame) => this.#tellOutput(frame),
+    });
+    if (!isTrusted) this.#webSocket.terminate();
   }
 
   #onClosed(): void {

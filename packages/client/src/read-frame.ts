@@ -10,6 +10,10 @@ export function bytesOf(data: WebSocket.RawData): Buffer {
   return data instanceof ArrayBuffer ? Buffer.from(data) : data;
 }
 
+export function lengthOf(data: WebSocket.RawData): number {
+  return Array.isArray(data) ? data.reduce((sum, { length }) => sum + length, 0) : data.byteLength;
+}
+
 export function parseJson(bytes: Buffer): unknown {
   return parseJsonText(bytes.toString('utf8'));
 }

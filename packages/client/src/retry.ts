@@ -13,6 +13,10 @@ export function isPassing(error: unknown): boolean {
     case 'connection-lost':
     case 'connections-exhausted':
     case 'shutting-down':
+    case 'hub-not-running':
+    case 'hub-unreachable':
+    case 'node-offline':
+    case 'rate-limited':
       return true;
     default:
       return false;

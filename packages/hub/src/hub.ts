@@ -16,6 +16,7 @@ import type { HubContext } from './http/context.ts';
 import { FleetIndex } from './http/fleet-index.ts';
 import { HubMetrics } from './http/metrics.ts';
 import { OpenLines } from './http/open-lines.ts';
+import { openApiDocument } from './http/openapi.ts';
 import type { OwnPlaces } from './http/request-guard.ts';
 import { HttpServer } from './http/server.ts';
 import { WebFiles } from './http/web-files.ts';
@@ -48,6 +49,8 @@ export interface HubOptions {
   readonly openFleet?: (parts: FleetParts) => RunningFleet;
   /** Directory of the built web UI; without one there is none. */
   readonly web?: string | undefined;
+  /** Reads the API document as it was built: to make it takes a second, in which nobody is served. Made when it is left out. */
+  readonly apiDocument?: (() => Promise<string>) | undefined;
   readonly logLevel?: string | undefined;
   /** Instead of the configuration file: for tests. */
   readonly config?: Partial<HubConfig> | undefined;
@@ -131,6 +134,7 @@ async function start(options: HubOptions, undo: Undo[]): Promise<Hub> {
     index,
     lines,
     metrics: new HubMetrics({ fleet, lines }),
+    apiDocument: options.apiDocument ?? (() => Promise.resolve(JSON.stringify(openApiDocument(version)))),
     web: options.web === undefined ? new WebFiles(new Map()) : WebFiles.read(options.web),
     log,
     monotonicNow,

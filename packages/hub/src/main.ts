@@ -1,6 +1,7 @@
 // The hub as a process: `hub --home DIR [--node-socket PATH] [--ready-fd N]`. Tells whoever started it, once, that it serves or why it does not; then lives until
 // it is told to stop. Nodes and their sessions outlive it.
 import { closeSync, writeSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { failure, FailureError, type Failure, type HubId } from '@roost/protocol';
@@ -49,6 +50,7 @@ try {
     version: process.env.ROOST_VERSION ?? 'unbuilt',
     localNode: nodeSocket === undefined ? null : { socketPath: nodeSocket },
     web: fileURLToPath(new URL('./web', import.meta.url)),
+    apiDocument: () => readFile(new URL('./openapi.json', import.meta.url), 'utf8'),
     logLevel: process.env.ROOST_LOG,
   });
 } catch (error) {

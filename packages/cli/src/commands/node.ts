@@ -5,10 +5,16 @@ import type { CommandContext } from '../command-context.ts';
 import { paletteFor, type Palette } from '../paint.ts';
 import { printable } from '../printable.ts';
 import { describeAge } from '../quantities.ts';
+import { readSecret } from '../read-secret.ts';
 import { layOutTable, type Cell, type Column } from '../table.ts';
 import { UsageError } from '../usage-error.ts';
 
 const JSON_HELP = 'print one JSON document';
+
+const INVITATION = {
+  ask: 'paste the code of the invitation (roost hub invite made it), then Enter; it is not shown',
+  missing: 'no code was given; roost hub invite   makes one',
+};
 
 const COLUMNS: readonly Column[] = [
   { title: 'NAME', shrinksTo: 8 },
@@ -38,11 +44,17 @@ export function define(command: Command, context: CommandContext): void {
     .command('join')
     .description('let this node join a hub, with an invitation of it')
     .argument('<url>', 'where the hub is')
-    .argument('<code>', 'what roost hub invite printed')
+    .argument(
+      '[code]',
+      'of roost hub invite; - or none reads it from standard input, where nobody else sees it',
+    )
     .option('--name <name>', 'what this node is called there')
     .option('--json', JSON_HELP)
-    .action(async (url: string, code: string, { name, json }: { name?: string; json?: boolean }) => {
+    .action(async (url: string, given: string | undefined, options: { name?: string; json?: boolean }) => {
+      const { name, json } = options;
       const nodeName = name === undefined ? {} : { nodeName: readNodeName(name) };
+      const isHandedOver = given === undefined || given === '-';
+      const code = isHandedOver ? await readSecret(context, INVITATION) : given;
       const joined = await (
         await context.node()
       ).request('hub.join', { url, code, ...nodeName }, { timeoutMs: 30_000 });
@@ -58,7 +70,7 @@ export function define(command: Command, context: CommandContext): void {
       const { hubs } = await (await context.node()).request('hub.list', {});
       if (json === true) context.printJson(hubs);
       else if (hubs.length === 0)
-        context.note('this node belongs to no hub; roost node join URL CODE   joins one');
+        context.note('this node belongs to no hub; roost node join URL   joins one');
       for (const hub of json === true ? [] : hubs) {
         context.print(printable(`${hub.hubId}  ${hub.url}  as ${hub.nodeName}  ${describeMembership(hub)}`));
       }

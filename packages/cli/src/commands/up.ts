@@ -49,12 +49,13 @@ export function define(command: Command, context: CommandContext): void {
 async function bringHub(
   context: CommandContext,
 ): Promise<{ readonly started: boolean; readonly url: string; readonly login: string }> {
-  const [{ hubRequest }, { ensureHub }, { loginLink }] = await Promise.all([
+  const [{ hubStatus }, { ensureHub }, { loginLink }] = await Promise.all([
     import('@roost/client'),
     import('../hub/hub-process.ts'),
     import('../hub/login-link.ts'),
   ]);
   const { target, isStarted: started } = await ensureHub(context);
-  const { url } = await hubRequest(target, 'hub.status', {});
-  return { started, url, login: (await loginLink(target)).url };
+  const { url: login } = await loginLink(target);
+  const { url = new URL(login).origin } = await hubStatus(target);
+  return { started, url, login };
 }

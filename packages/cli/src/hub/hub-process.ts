@@ -47,9 +47,11 @@ export async function stopHub(context: CommandContext): Promise<boolean> {
 
 /** null when none answers. */
 async function pidOf(target: HubTarget): Promise<number | null> {
-  const { hubRequest } = await import('@roost/client');
+  const { hubStatus } = await import('@roost/client');
   try {
-    return (await hubRequest(target, 'hub.status', {})).pid;
+    const { pid } = await hubStatus(target);
+    if (pid === undefined) throw new FailureError('unsupported-capability', { operation: 'hub.status' });
+    return pid;
   } catch (error) {
     const code = error instanceof FailureError ? error.failure.code : null;
     if (code === 'hub-not-running' || code === 'hub-unreachable' || code === 'shutting-down') return null;

@@ -22,7 +22,7 @@ import {
 } from '@roost/protocol';
 import { ONE_SHOT, parseJsonText } from '../frame-value.ts';
 import { httpCall } from '../http-call.ts';
-import { failureOfProblem } from './problem.ts';
+import { failureOfProblem } from '../problem.ts';
 
 /** Milliseconds that an answer may take unless the caller says otherwise. */
 const REQUEST_TIMEOUT_MS = 40_000;

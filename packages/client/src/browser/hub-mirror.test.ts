@@ -65,10 +65,13 @@ function fakeHub() {
   return { api, listed, say, tell, lose: () => stream?.close() };
 }
 
-function mirrorOf(hub: ReturnType<typeof fakeHub>) {
+function mirrorOf(
+  hub: ReturnType<typeof fakeHub>,
+  schedule: (call: () => void) => void = (call) => setImmediate(call),
+) {
   const ending = new AbortController();
   let now = 0;
-  const mirror = new HubMirror({ api: hub.api, now: () => ++now, schedule: (call) => setImmediate(call) });
+  const mirror = new HubMirror({ api: hub.api, now: () => ++now, schedule });
   const running = mirror.run(ending.signal);
   const names = () => [...(mirror.state().view?.sessions.values() ?? [])].map(({ name }) => name);
   return { mirror, names, end: () => (ending.abort(), running) };
@@ -129,5 +132,16 @@ test('who is not logged in any more ends it', async () => {
   const { mirror, end } = mirrorOf(hub);
   await eventually(() => mirror.state().line).toBe('ended');
   expect(mirror.state().error?.failure.code).toBe('unauthenticated');
+  await end();
+});
+
+test('events do not pile up where what is scheduled never comes', async () => {
+  const hub = fakeHub();
+  hub.listed.names = ['first'];
+  const { names, end } = mirrorOf(hub, () => undefined);
+  await eventually(names).toEqual(['first']);
+  for (let count = 1; count <= 500; count += 1)
+    hub.tell({ kind: 'session-changed', session: session(`name-${count}`) });
+  await eventually(names).toEqual(['name-500']);
   await end();
 });

@@ -9,6 +9,9 @@ import type { HubApi } from './hub-api.ts';
 import { foldHubEvents, replaceNode, viewOf, type HubView } from './hub-view.ts';
 import { readHub } from './read-hub.ts';
 
+/** Events that wait to be folded together: what is scheduled may come late, such as in a page that nobody sees. */
+const WAITING_EVENTS_MAX = 500;
+
 export interface MirrorState {
   /** null: nothing was read yet. */
   readonly view: HubView | null;
@@ -102,13 +105,16 @@ export class HubMirror {
     for (const listener of this.#eventListeners) listener(event);
     if (event.body.kind === 'node-resynced') void this.#readNode(event.nodeId, signal);
     this.#waiting.push(event);
+    if (this.#waiting.length >= WAITING_EVENTS_MAX) this.#foldNow();
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    this.#options.schedule(() => this.#fold());
+    this.#options.schedule(() => {
+      this.#isScheduled = false;
+      this.#foldNow();
+    });
   }
 
-  #fold(): void {
-    this.#isScheduled = false;
+  #foldNow(): void {
     const events = this.#waiting.splice(0);
     const { view } = this.#state;
     if (view === null) return;
@@ -119,7 +125,7 @@ export class HubMirror {
   /** What fails here is put right by the next reading: the hub tells when the node is there again. */
   async #readNode(nodeId: NodeId, signal: AbortSignal): Promise<void> {
     const lists = await readHub(this.#options.api, { signal, nodeId }).catch(() => null);
-    this.#fold();
+    this.#foldNow();
     const { view } = this.#state;
     if (lists !== null && view !== null)
       this.#set({ ...this.#state, view: replaceNode(view, nodeId, lists) });

@@ -1,4 +1,5 @@
 /** The client for browsers, and for programs that work through a hub: no module of Node is needed. */
+export { FailureError, type Failure, type FailureCode } from '@roost/protocol';
 export { followHub, type FollowHubOptions, type HubNews } from './follow-hub.ts';
 export {
   hubApi,

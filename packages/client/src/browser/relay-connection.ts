@@ -24,6 +24,7 @@ import {
   type SessionAddress,
   type SessionId,
 } from '@roost/protocol';
+import { deliverFrame } from '../deliver-frame.ts';
 import { ONE_SHOT, parseJsonText, readFrameValue } from '../frame-value.ts';
 import { OpenRequests, type RequestOptions } from '../open-requests.ts';
 import { TerminalLane, type LaneCarrier, type TerminalAttachment } from '../terminal-lane.ts';
@@ -217,29 +218,7 @@ class OpenRelay implements RelayConnection {
       return;
     }
     const frame = readFrameValue(typeof data === 'string' ? parseJsonText(data) : undefined);
-    switch (frame?.kind) {
-      case 'response':
-        this.#requests.answered(frame);
-        return;
-      case 'failure':
-        this.#requests.refused(frame);
-        return;
-      case 'screen':
-        this.#screenListener?.(frame.session, frame.frame);
-        return;
-      case 'event':
-      case 'resync-required':
-      case 'output':
-      case 'unknown-kind':
-        // Nobody asks for them here.
-        return;
-      case 'refused':
-      case 'challenge':
-      case 'ready':
-      case undefined:
-        // Not a node of this protocol any more, or one that lets nobody in any longer: nothing that follows can be trusted.
-        this.close();
-    }
+    if (!deliverFrame(frame, { requests: this.#requests, screen: this.#screenListener })) this.close();
   }
 
   #onBytes(message: Uint8Array): void {

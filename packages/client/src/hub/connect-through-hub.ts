@@ -15,7 +15,8 @@ import WebSocket from 'ws';
 import type { NodeConnection } from '../connection.ts';
 import { OpenConnection } from '../open-connection.ts';
 import { bytesOf, ONE_SHOT, parseJson } from '../read-frame.ts';
-import { connectFailure, problem } from './hub-request.ts';
+import { failureOfProblem } from '../problem.ts';
+import { connectFailure } from './hub-request.ts';
 import { requestOptions, type HubTarget } from './hub-target.ts';
 
 /** Milliseconds until the hub has a line to the node: it may have to ask the node to call. */
@@ -81,7 +82,9 @@ function open(
       response.setEncoding('utf8').on('data', (chunk: string) => {
         if (text.length < ANSWER_BYTES_MAX) text += chunk;
       });
-      response.once('end', () => fail(problem(parseJson(Buffer.from(text)), response.statusCode ?? 0)));
+      response.once('end', () =>
+        fail(failureOfProblem(response.statusCode ?? 0, parseJson(Buffer.from(text)))),
+      );
     });
     webSocket.on('message', onMessage);
     webSocket.once('open', () => {

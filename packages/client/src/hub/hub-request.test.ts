@@ -114,7 +114,7 @@ test('what a hub refuses with is the failure', async () => {
   answer = { status: 502, body: '<html>' };
   expect(await failureOf(hubRequest(hub, 'me.show', {}))).toBe('hub-unreachable');
   answer = { status: 400, body: JSON.stringify({ code: 'of-a-later-build' }) };
-  expect(await failureOf(hubRequest(hub, 'me.show', {}))).toBe('hub-unreachable');
+  expect(await failureOf(hubRequest(hub, 'me.show', {}))).toBe('invalid-request');
   answer = { status: 200, body: '{}' };
   expect(await failureOf(hubRequest(hub, 'me.show', {}))).toBe('internal-error');
   expect(await failureOf(nodeRequest(hub, 'x', 'events.subscribe', { after: 0 }))).toBe(

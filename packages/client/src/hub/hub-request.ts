@@ -2,7 +2,6 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import {
-  Failure,
   FailureError,
   HUB_OPERATIONS,
   NODE_ROUTES,
@@ -15,10 +14,11 @@ import {
   type ParamsInput,
   type Result,
 } from '@roost/protocol';
-import type { z } from 'zod';
+import * as z from 'zod';
 import { isCertificateError } from '@roost/protocol/node';
 import { httpCall } from '../http-call.ts';
 import { meansNobodyListens } from '../open-socket.ts';
+import { failureOfProblem } from '../problem.ts';
 import { ONE_SHOT } from '../read-frame.ts';
 import { requestOptions, type HubTarget } from './hub-target.ts';
 
@@ -40,6 +40,22 @@ export async function hubRequest<Name extends HubOperationName>(
   const value = await ask(target, route, params, options);
   // The declaration of `name` is where both the schema and the type come from.
   return read(name, result, value) as HubResult<Name>;
+}
+
+/** What the hub tells of itself: one of another version may tell less, or something else. Fails as `hubRequest`. */
+export async function hubStatus(
+  target: HubTarget,
+  options: RequestOptions = {},
+): Promise<Partial<HubResult<'hub.status'>>> {
+  const { route, result } = HUB_OPERATIONS['hub.status'];
+  const told = z
+    .record(z.string(), z.unknown())
+    .safeParse(await ask(target, route, {}, options), ONE_SHOT).data;
+  const known = Object.entries(result.shape).flatMap(([name, schema]) => {
+    const parsed = schema.safeParse(told?.[name], ONE_SHOT);
+    return parsed.success ? [[name, parsed.data] as const] : [];
+  });
+  return Object.fromEntries(known);
 }
 
 /** One operation of a node, by its name or id. Fails besides with `node-offline`, `outcome-unknown`, and as the operation does. */
@@ -67,7 +83,7 @@ async function ask(
   const { path, body } = httpCall(route, params);
   const { status, text } = await send(target, { method: route.method, path, body, timeoutMs });
   const value = parseJson(text);
-  if (status >= 400) throw problem(value, status);
+  if (status >= 400) throw failureOfProblem(status, value);
   return value;
 }
 
@@ -129,16 +145,6 @@ async function readAll(response: IncomingMessage): Promise<string> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
-}
-
-const Problem = Failure.pick({ code: true, details: true });
-
-/** What the hub refused with (`application/problem+json`). */
-export function problem(value: unknown, status: number): FailureError {
-  const { code, details } = Problem.safeParse(value, ONE_SHOT).data ?? {};
-  return code === undefined
-    ? new FailureError('hub-unreachable', { status })
-    : new FailureError(code, details);
 }
 
 function parseJson(text: string): unknown {

@@ -23,6 +23,8 @@ it('reads a bearer token in the ways that clients write it, and nothing else', (
     'bob',
     'bob',
   ]);
+  // With the fingerprint of a hub whose certificate vouches for itself.
+  expect(who(`Bearer ${secret}.${'ab'.repeat(32)}`)).toBe('bob');
   for (const wrong of [
     '',
     secret,
@@ -30,6 +32,8 @@ it('reads a bearer token in the ways that clients write it, and nothing else', (
     'Bearer',
     'Bearer ',
     `Bearer ${secret} ${secret}`,
+    `Bearer ${secret}.`,
+    `Bearer ${secret}.${secret}`,
     `Bearer${secret}`,
   ])
     expect(who(wrong)).toBeNull();

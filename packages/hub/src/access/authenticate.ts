@@ -1,7 +1,8 @@
 // From what a request came with to who asks. What somebody may do is what their user and their credential both allow at this moment.
-import type { UserName } from '@roost/protocol';
+import { splitPinned } from '@roost/protocol/node';
 import type { Accounts } from './accounts.ts';
-import { meet, type Bounds } from './bounds.ts';
+import { meet } from './bounds.ts';
+import type { GoodCredential } from './credentials.ts';
 import type { Logins } from './logins.ts';
 import type { Credential, Principal } from './principal.ts';
 import type { Tokens } from './tokens.ts';
@@ -23,11 +24,7 @@ export interface Presented {
   readonly cookie?: string | undefined;
 }
 
-interface Good {
-  readonly user: UserName;
-  readonly bounds: Bounds;
-  readonly expiresAt: number;
-}
+type Good = Omit<GoodCredential<string>, 'id'>;
 
 export class Authenticator {
   readonly #accounts: Accounts;
@@ -63,8 +60,9 @@ export class Authenticator {
   }
 
   #byToken(authorization: string): Principal | null {
-    const secret = /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1];
-    const token = secret === undefined ? null : this.#tokens.findBySecret(secret);
+    const given = /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1];
+    // As it was told, perhaps with the fingerprint by which clients know the hub.
+    const token = given === undefined ? null : this.#tokens.findBySecret(splitPinned(given).secret);
     return token === null ? null : this.#principal(token, { kind: 'token', id: token.id });
   }
 

@@ -1,14 +1,44 @@
 // What tokens and browser sessions have in common: bounds of their own beside those of their user, and a minute of their last use.
 import * as z from 'zod';
-import { FailureError, HubRole, type HubScope, type HubUser, type UserName } from '@roost/protocol';
+import { FailureError, HubRole, UserName, type HubScope, type HubUser } from '@roost/protocol';
 import type { Store } from '../store/store.ts';
+import type { AccessChanges } from './access-changes.ts';
+import type { Accounts } from './accounts.ts';
 import { lesserRole, StoredScope, UNBOUNDED, type Bounds } from './bounds.ts';
 import type { Principal } from './principal.ts';
+import type { RandomBytes } from './secrets.ts';
 
 const MINUTE_MS = 60_000;
 
 /** Its own bounds, in a row. */
-export const BoundsRow = z.object({ role: HubRole, scope: StoredScope });
+const BoundsRow = z.object({ role: HubRole, scope: StoredScope });
+/** With the user whom it speaks for. */
+export const CredentialRow = BoundsRow.extend({ user: UserName });
+
+/** A token or browser session that is good, as far as itself is concerned. */
+export interface GoodCredential<Id extends string> {
+  readonly id: Id;
+  readonly user: UserName;
+  readonly bounds: Bounds;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+export function goodCredential<Id extends string>(
+  { id, user, role, scope }: z.infer<typeof CredentialRow> & { readonly id: Id },
+  expiresAt: number,
+): GoodCredential<Id> {
+  return { id, user, bounds: { role, scope }, expiresAt };
+}
+
+/** What their tables are kept with. */
+export interface CredentialParts {
+  readonly store: Store;
+  readonly now: () => number;
+  readonly random: RandomBytes;
+  readonly changes: AccessChanges;
+  readonly accounts: Accounts;
+}
 
 /**
  * What a credential that this principal makes for a user may do at most: for oneself, no more than what one came with. An admin who makes

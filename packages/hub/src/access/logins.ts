@@ -1,12 +1,20 @@
 // Browsers log in with a link that is good once, for a few minutes. Its code is in the fragment of the URL, which no browser sends: it is
 // in no access log and no referrer. What the browser gets for it is the secret of a cookie, stored here as its hash.
 import * as z from 'zod';
-import { FailureError, LOGIN_LINK_MS, TokenId, UserName } from '@roost/protocol';
+import { FailureError, LOGIN_LINK_MS, TokenId, type UserName } from '@roost/protocol';
 import type { Store } from '../store/store.ts';
 import type { AccessChanges } from './access-changes.ts';
 import type { Accounts } from './accounts.ts';
-import { scopeText, type Bounds } from './bounds.ts';
-import { BoundsRow, boundsOfMaker, minuteOf, note } from './credentials.ts';
+import { scopeText } from './bounds.ts';
+import {
+  boundsOfMaker,
+  CredentialRow,
+  goodCredential,
+  minuteOf,
+  note,
+  type CredentialParts,
+  type GoodCredential,
+} from './credentials.ts';
 import type { Principal } from './principal.ts';
 import { hashOf, newId, newSecret, type RandomBytes } from './secrets.ts';
 
@@ -18,25 +26,17 @@ export const LINKS_OF_USER_MAX = 16;
 export const BROWSERS_OF_USER_MAX = 64;
 const SECRET = /^[0-9a-f]{64}$/;
 
-const LinkRow = BoundsRow.extend({ user: UserName, made_with: TokenId.nullable(), expires_at: z.int() });
-const SessionRow = BoundsRow.extend({
+const LinkRow = CredentialRow.extend({ made_with: TokenId.nullable(), expires_at: z.int() });
+const SessionRow = CredentialRow.extend({
   id: z.string(),
-  user: UserName,
   created_at: z.int(),
   used_at: z.int(),
   /** When the token ends that it was made with. */
   token_expires_at: z.int().nullable(),
 });
 
-/** A browser session that is good, as far as itself is concerned. */
-export interface GoodBrowserSession {
-  /** 16 hexadecimal digits. */
-  readonly id: string;
-  readonly user: UserName;
-  readonly bounds: Bounds;
-  /** Milliseconds since the epoch: when it ends unless it is used before. */
-  readonly expiresAt: number;
-}
+/** `id`: 16 hexadecimal digits. `expiresAt`: when it ends unless it is used before. */
+type GoodBrowserSession = GoodCredential<string>;
 
 export class Logins {
   readonly #store: Store;
@@ -45,13 +45,7 @@ export class Logins {
   readonly #changes: AccessChanges;
   readonly #accounts: Accounts;
 
-  constructor(parts: {
-    store: Store;
-    now: () => number;
-    random: RandomBytes;
-    changes: AccessChanges;
-    accounts: Accounts;
-  }) {
+  constructor(parts: CredentialParts) {
     this.#store = parts.store;
     this.#now = parts.now;
     this.#random = parts.random;
@@ -173,12 +167,7 @@ export class Logins {
     const usedAt = Math.max(row.used_at, minuteOf(now));
     if (usedAt > row.used_at)
       note(() => this.#store.sql.run('UPDATE browser_sessions SET used_at = ? WHERE id = ?', usedAt, row.id));
-    return {
-      id: row.id,
-      user: row.user,
-      bounds: { role: row.role, scope: row.scope },
-      expiresAt: Math.min(end, usedAt + BROWSER_IDLE_MS),
-    };
+    return goodCredential(row, Math.min(end, usedAt + BROWSER_IDLE_MS));
   }
 
   #makeRoom(user: UserName): void {

@@ -3,17 +3,26 @@ import * as z from 'zod';
 import {
   FailureError,
   TokenId,
-  UserName,
   type HubRole,
   type HubScope,
   type HubToken,
   type HubUser,
+  type UserName,
 } from '@roost/protocol';
 import type { Store } from '../store/store.ts';
 import type { AccessChanges } from './access-changes.ts';
 import type { Accounts } from './accounts.ts';
-import { isWithin, meet, meetScopes, scopeText, type Bounds } from './bounds.ts';
-import { BoundsRow, boundsOfMaker, minuteOf, note, roleFor } from './credentials.ts';
+import { isWithin, meet, meetScopes, scopeText } from './bounds.ts';
+import {
+  boundsOfMaker,
+  CredentialRow,
+  goodCredential,
+  minuteOf,
+  note,
+  roleFor,
+  type CredentialParts,
+  type GoodCredential,
+} from './credentials.ts';
 import type { Principal } from './principal.ts';
 import { hashOf, newId, newSecret, type RandomBytes } from './secrets.ts';
 
@@ -22,9 +31,8 @@ const DAY_MS = 86_400_000;
 export const TOKENS_OF_USER_MAX = 256;
 const SECRET = /^roost_hub_[0-9a-f]{64}$/;
 
-const Row = BoundsRow.extend({
+const Row = CredentialRow.extend({
   id: TokenId,
-  user: UserName,
   label: z.string(),
   created_at: z.int(),
   expires_at: z.int(),
@@ -43,14 +51,7 @@ export interface NewToken {
   readonly expiresInDays: number;
 }
 
-/** A token that is good, as far as itself is concerned. */
-export interface GoodToken {
-  readonly id: TokenId;
-  readonly user: UserName;
-  readonly bounds: Bounds;
-  /** Milliseconds since the epoch. */
-  readonly expiresAt: number;
-}
+type GoodToken = GoodCredential<TokenId>;
 
 export class Tokens {
   readonly #store: Store;
@@ -59,13 +60,7 @@ export class Tokens {
   readonly #changes: AccessChanges;
   readonly #accounts: Accounts;
 
-  constructor(parts: {
-    store: Store;
-    now: () => number;
-    random: RandomBytes;
-    changes: AccessChanges;
-    accounts: Accounts;
-  }) {
+  constructor(parts: CredentialParts) {
     this.#store = parts.store;
     this.#now = parts.now;
     this.#random = parts.random;
@@ -165,12 +160,7 @@ export class Tokens {
     const minute = minuteOf(now);
     if (row.last_used_at === null || row.last_used_at < minute)
       note(() => this.#store.sql.run('UPDATE tokens SET last_used_at = ? WHERE id = ?', minute, row.id));
-    return {
-      id: row.id,
-      user: row.user,
-      bounds: { role: row.role, scope: row.scope },
-      expiresAt: row.expires_at,
-    };
+    return goodCredential(row, row.expires_at);
   }
 
   #refuseTooMany(user: UserName): void {

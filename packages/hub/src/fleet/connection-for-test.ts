@@ -10,7 +10,7 @@ import {
   type UnknownEvent,
 } from '@roost/protocol';
 
-type Listener = (event: NodeEvent | UnknownEvent) => void;
+type Listener = (event: NodeEvent | UnknownEvent, bytes: number) => void;
 type Answers = Partial<Record<OperationName, (params: unknown) => unknown>>;
 
 export const NODE_ID = NodeId.parse('a'.repeat(16));
@@ -52,8 +52,8 @@ export class FakeConnection {
     return this.request('events.subscribe', after);
   }
 
-  tell(event: NodeEvent | UnknownEvent): void {
-    this.#onEvent(event);
+  tell(event: NodeEvent | UnknownEvent, bytes = JSON.stringify(event).length): void {
+    this.#onEvent(event, bytes);
   }
 
   requireResync(): void {

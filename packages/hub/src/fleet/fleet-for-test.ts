@@ -38,6 +38,7 @@ export class MemoryFleet implements RunningFleet {
   readonly run = 'f'.repeat(16);
   /** How nodes answer. */
   answer: (nodeId: NodeId, request: NodeRequest) => unknown = () => ({});
+  failedCalls = 0;
   /** Told of every line that was handed over. */
   readonly relays: { nodeId: NodeId; webSocket: WebSocket; principal: Principal; audit: RelayAudit }[] = [];
   readonly calls: { nodeId: NodeId; channel: string | null; webSocket: WebSocket }[] = [];

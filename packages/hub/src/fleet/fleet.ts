@@ -18,6 +18,9 @@ import type {
 import type { WebSocket } from 'ws';
 import type { Principal } from '../access/principal.ts';
 
+/** Digits of an id that are enough to name a node, when they are unique. */
+export const NODE_PREFIX_MIN = 4;
+
 /** What is known of one node now; live while its link is online. Read only. */
 export interface NodeView {
   readonly workspaces: ReadonlyMap<WorkspaceId, HubWorkspace>;
@@ -74,6 +77,8 @@ export interface Fleet {
   watchers(sessionId: SessionId): readonly Watcher[];
   /** Takes over a WebSocket of a node that calls home; `channel` answers `hub.connect`. `proved`: it is that node. */
   calledHome(nodeId: NodeId, channel: string | null, webSocket: WebSocket, proved: () => void): void;
+  /** Calls home that did not prove to be of the node that they named, since the hub began. */
+  readonly failedCalls: number;
   /** Whether a call of that node with this channel was asked for. */
   awaitsCall(nodeId: NodeId, channel: string): boolean;
   /** @throws FailureError: already-enrolled, with another key. Answers the name that it got. */

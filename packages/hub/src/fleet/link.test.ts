@@ -149,6 +149,18 @@ test('where the journal is not held any more, everything is read anew and nothin
   expect(all.link.view.cursor?.sequence).toBe(21);
 });
 
+test('events that wait for a view are held by their bytes as well: a line that sends more ends', async () => {
+  const { link } = open({ view: keptView(0) });
+  const connection = new FakeConnection({ 'node.snapshot': () => new Promise(() => undefined) });
+  void link.adopt(connection.line);
+  await settle();
+  connection.requireResync();
+  for (let sequence = 1; sequence <= 16; sequence += 1) connection.tell(stopped(sequence), 1024 * 1024);
+  expect(connection.isClosed).toBe(false);
+  connection.tell(stopped(17), 1);
+  expect(connection.isClosed).toBe(true);
+});
+
 test('a lost line is stale for a minute, then offline; the view stays', async () => {
   const connection = new FakeConnection({ 'node.snapshot': () => emptySnapshot({ sequence: 5 }) });
   const { link, states } = open();
@@ -222,25 +234,6 @@ test('another node in its place is refused, and nothing of it is taken', async (
   expect(link.link).toMatchObject({ state: 'refused', reason: 'identity-changed' });
   expect(other.isClosed).toBe(true);
   expect(other.asked).toEqual([]);
-});
-
-test('a node whose calls come to nothing says why, unless another of its calls serves', async () => {
-  const { link, states } = open({ view: keptView(4) });
-  link.callFailed(new FailureError('unauthorized'));
-  expect(link.link).toMatchObject({ state: 'refused', reason: 'unauthorized', attempts: 1 });
-  void link.adopt(
-    new FakeConnection({ 'events.subscribe': () => Promise.reject(new FailureError('connection-lost')) })
-      .line,
-  );
-  await settle();
-  expect(link.link).toMatchObject({ state: 'stale', reason: 'connection-lost' });
-  link.callFailed(new FailureError('node-unresponsive'));
-  expect(link.link).toMatchObject({ state: 'stale', reason: 'unresponsive', attempts: 2 });
-  void link.adopt(new FakeConnection().line);
-  await settle();
-  link.callFailed(new FailureError('unauthorized'));
-  expect(link.link).toMatchObject({ state: 'online', attempts: 0 });
-  expect(states.at(-1)).toBe('online:');
 });
 
 test('a new line takes the place of the old one; what the old one still says does not count', async () => {

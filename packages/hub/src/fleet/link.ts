@@ -22,8 +22,9 @@ import { View } from './view.ts';
 const STALE_MS = 60_000;
 /** Milliseconds for a snapshot and the subscription. */
 const SYNC_MS = 30_000;
-/** Events that may come while a snapshot is made. */
+/** Events, and bytes of them, that may come while a snapshot is made. */
 const WAITING_EVENTS_MAX = 5_000;
+const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 
 type Link = HubNode['link'];
 
@@ -125,13 +126,6 @@ export class NodeLink {
     await this.#serve(connection);
   }
 
-  /** A call of the node came to nothing; of no interest while another one serves. */
-  callFailed(error: unknown): void {
-    if (this.#connection !== null) return;
-    this.#attempts += 1;
-    this.#lost(reasonOf(error), error);
-  }
-
   close(): void {
     this.#isClosed = true;
     if (this.#retry !== null) clearTimeout(this.#retry);
@@ -196,14 +190,19 @@ export class NodeLink {
   /** Resolves when the view is live. */
   async #follow(connection: NodeConnection): Promise<void> {
     const waiting: (NodeEvent | UnknownEvent)[] = [];
+    let waitingBytes = 0;
     let isLive = false;
     let live = (): void => undefined;
     const isRenewed = new Promise<void>((resolve) => (live = resolve));
-    const onEvent = (event: NodeEvent | UnknownEvent): void => {
+    const onEvent = (event: NodeEvent | UnknownEvent, bytes: number): void => {
       if (this.#connection !== connection) return;
-      if (isLive) this.#takeOrEnd(connection, event);
-      else if (waiting.length < WAITING_EVENTS_MAX) waiting.push(event);
-      else connection.close();
+      if (isLive) {
+        this.#takeOrEnd(connection, event);
+        return;
+      }
+      waitingBytes += bytes;
+      waiting.push(event);
+      if (waiting.length > WAITING_EVENTS_MAX || waitingBytes > WAITING_BYTES_MAX) connection.close();
     };
     const renew = async (): Promise<void> => {
       const snapshot = await connection.request('node.snapshot', {}, { timeoutMs: SYNC_MS });
@@ -223,6 +222,7 @@ export class NodeLink {
     };
     const goLive = (): void => {
       isLive = true;
+      waitingBytes = 0;
       this.#options.onResync();
       for (const event of waiting.splice(0)) this.#take(event);
       live();

@@ -40,11 +40,11 @@ export class DialledWay implements NodeWay {
   }
 
   connect(client: Hello['client']): Promise<NodeConnection> {
-    return connectNode({ ...this.target, client, role: 'operator' });
+    return connectNode({ ...this.target, client, role: 'operator', watchesLiveness: true });
   }
 
   openLine(_: NodeConnection, request: LineRequest): Promise<NodeLine> {
-    return openLine({ ...this.target, ...request });
+    return openLine({ ...this.target, ...request, watchesLiveness: true });
   }
 }
 

@@ -22,8 +22,16 @@ import { nodeKey, type NodeKeys } from '../access/node-keys.ts';
 import type { Principal } from '../access/principal.ts';
 import type { EnrolledNode, NodeTable } from '../store/node-table.ts';
 import { EventRing } from './event-ring.ts';
+import { FailedCalls } from './failed-calls.ts';
 import { faultOf } from './fault.ts';
-import type { Fleet, FleetCursor, NodeRequest, NodeView, RelayAudit } from './fleet.ts';
+import {
+  NODE_PREFIX_MIN,
+  type Fleet,
+  type FleetCursor,
+  type NodeRequest,
+  type NodeView,
+  type RelayAudit,
+} from './fleet.ts';
 import { NodeLink, requireConnection } from './link.ts';
 import { CallingWay, DialledWay, type DialTarget, type NodeWay } from './node-way.ts';
 import { PartedBudget } from './parted-budget.ts';
@@ -39,9 +47,6 @@ const COUNTS_MS = 500;
 const SAVE_MS = 5_000;
 /** Views of one transaction: the disk is waited for, and others want their turn in between. */
 const SAVED_AT_ONCE = 50;
-/** Digits of an id that are enough to name a node, when they are unique. */
-const PREFIX_MIN = 4;
-
 export interface NodesOptions {
   readonly hubId: HubId;
   readonly run: string;
@@ -77,6 +82,7 @@ export class Nodes implements Fleet {
   readonly #nodes = new Map<NodeId, Enrolled>();
   readonly #parted = new PartedBudget();
   readonly #saving: NodeJS.Timeout;
+  readonly #failedCalls: FailedCalls;
   /** Dialled targets whose node is not known yet. */
   readonly #learning = new Set<NodeJS.Timeout>();
   #isClosed = false;
@@ -84,6 +90,7 @@ export class Nodes implements Fleet {
   constructor(options: NodesOptions) {
     this.#options = options;
     this.#ring = new EventRing(options.run);
+    this.#failedCalls = new FailedCalls(options.now, options.log);
     this.#saving = setInterval(() => this.#saveInTurns(), SAVE_MS).unref();
   }
 
@@ -124,7 +131,7 @@ export class Nodes implements Fleet {
     const exact = all.find(({ node }) => node.id === selector || node.name === selector);
     if (exact !== undefined) return this.#show(exact);
     const starting =
-      selector.length < PREFIX_MIN ? [] : all.filter(({ node }) => node.id.startsWith(selector));
+      selector.length < NODE_PREFIX_MIN ? [] : all.filter(({ node }) => node.id.startsWith(selector));
     const [first] = starting;
     if (first === undefined) throw new FailureError('unknown-node', { node: selector });
     if (starting.length > 1) throw new FailureError('ambiguous-node', { node: selector });
@@ -145,7 +152,7 @@ export class Nodes implements Fleet {
     for (const [nodeId, { link }] of places) {
       const { sessions, records, asked } = link.view;
       const found = sessions.get(id as SessionId) ?? records.get(id as RecordId);
-      const workspaceId = found?.workspaceId ?? asked.get(id as InteractionId);
+      const workspaceId = found?.workspaceId ?? asked.get(id as InteractionId)?.workspaceId;
       if (workspaceId !== undefined) return { nodeId, workspaceId };
     }
     return null;
@@ -177,6 +184,7 @@ export class Nodes implements Fleet {
       audit,
       nodeId,
       placeOf: (id) => this.placeOf(id, nodeId),
+      viewOf: () => one.link.view,
       parted: this.#parted,
       connect: (request) => {
         const main = requireConnection(one.link, this.#show(one), undefined);
@@ -198,6 +206,10 @@ export class Nodes implements Fleet {
         .filter((one) => one.sessionId === sessionId)
         .map(({ mode, since }) => ({ user, mode, since: new Date(since).toISOString() })),
     );
+  }
+
+  get failedCalls(): number {
+    return this.#failedCalls.count;
   }
 
   awaitsCall(nodeId: NodeId, channel: string): boolean {
@@ -223,7 +235,8 @@ export class Nodes implements Fleet {
         proved();
         return one.link.adopt(connection);
       },
-      (error: unknown) => one.link.callFailed(error),
+      // Whoever it was did not prove to be that node: nothing that is told of it changes.
+      (error: unknown) => this.#failedCalls.failed(nodeId, error),
     );
   }
 
@@ -236,12 +249,15 @@ export class Nodes implements Fleet {
       }
       return known.node.name;
     }
-    const { table, keys, now } = this.#options;
-    keys.write(nodeId, token);
+    const { table, keys, now, hubId } = this.#options;
     const free = isNameFixed ? name : this.#freeName(name);
     const node: EnrolledNode = { id: nodeId, name: free, way: 'calls-home', enrolledAt: now() };
-    table.insert(node);
-    this.#add(node, this.#callingWay(nodeId), null);
+    // The key lies there before anybody relies on it; the node is served once its enrolment is on the disk.
+    keys.write(nodeId, token);
+    table.insert(node, {
+      committed: () => this.#add(node, new CallingWay({ hubId, token }), null),
+      undone: () => this.#forgetKey(nodeId),
+    });
     return free;
   }
 
@@ -327,6 +343,15 @@ export class Nodes implements Fleet {
       this.#add(node, this.#callingWay(node.id), kept);
     } catch (error) {
       this.#options.log('a node cannot be served', { nodeId: node.id, ...faultOf(error) });
+    }
+  }
+
+  /** One that stays is removed at the next start. */
+  #forgetKey(nodeId: NodeId): void {
+    try {
+      this.#options.keys.remove(nodeId);
+    } catch (error) {
+      this.#options.log('a key could not be removed', { nodeId, ...faultOf(error) });
     }
   }
 

@@ -61,7 +61,7 @@ const PASSES = {
     ...RECORD.map((path) => `records[].${path}`),
     ...WORKSPACE.map((path) => `workspaces[].${path}`),
   ],
-  interactions: ['id', 'session.workspaceId'],
+  interactions: ['id', 'session.sessionId', 'session.workspaceId'],
   events: [
     'node-started.version',
     ...WORKSPACE.map((path) => `workspace-registered.workspace.${path}`),

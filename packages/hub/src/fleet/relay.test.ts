@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type WebSocket from 'ws';
 import type { NodeLine } from '@roost/client';
 import {
+  failure,
   FailureError,
   LONG_REQUESTS_BYTES_MAX,
   NodeId,
@@ -11,8 +12,10 @@ import {
   SessionId,
   UserName,
   WorkspaceId,
+  type Failure,
   type HubRole,
   type HubScope,
+  type HubSession,
   type OperationName,
 } from '@roost/protocol';
 import type { Principal } from '../access/principal.ts';
@@ -131,6 +134,20 @@ async function open(
       },
     },
     placeOf: (id) => (id === SESSION ? { nodeId: NODE_ID, workspaceId: HERE } : null),
+    viewOf: () => ({
+      workspaces: new Map(),
+      records: new Map(),
+      sessions: new Map(
+        [
+          { id: SESSION, name: 'mine', workspaceId: HERE },
+          {
+            id: SessionId.parse('b'.repeat(16)),
+            name: 'secret',
+            workspaceId: WorkspaceId.parse('elsewhere'),
+          },
+        ].map((session) => [session.id, session as HubSession]),
+      ),
+    }),
     connect: (request) => {
       asked.push(request);
       return connect === undefined ? Promise.resolve(line) : connect();
@@ -279,6 +296,28 @@ test('of a node that is seen in part, events and lists come without the rest', a
   node.send({ kind: 'response', id: 77, result: { secret: true } });
   await client.settled();
   expect(JSON.stringify(client.frames)).not.toContain('secret');
+});
+
+test('of a node that is seen in part, a selector means one of the own sessions or nothing', async () => {
+  const { client, node } = await opened('operator', {
+    scope: [{ nodeId: NODE_ID, workspaceIds: [HERE] }],
+  });
+  for (const [id, selector] of ['secret', 'b'.repeat(16), 'bb', 'nothing'].entries())
+    client.send(request(id, 'session.resolve', { selector }));
+  await client.sees({ id: 3 });
+  const refusals = client.frames.slice(1).map((frame) => (frame as { failure: Failure }).failure);
+  expect(refusals.map(({ code, details }) => [code, Object.keys(details ?? {})])).toEqual(
+    refusals.map(() => ['unknown-session', ['selector']]),
+  );
+  expect(node.frames).toEqual([]);
+  client.send(request(9, 'session.resolve', { selector: 'mine' }));
+  await node.sees({ id: 9, params: { selector: SESSION } });
+
+  client.send(request(10, 'history.resolve', { selector: 'abcd' }));
+  await node.sees({ id: 10 });
+  const told = failure('ambiguous-history-session', { selector: 'abcd', candidates: ['abcd1'] });
+  node.send({ kind: 'failure', id: 10, failure: told });
+  await client.sees({ id: 10, failure: failure('unknown-history-session', { selector: 'abcd' }) });
 });
 
 test.each([

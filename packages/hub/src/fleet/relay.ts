@@ -24,9 +24,10 @@ import { watchLiveness } from '@roost/protocol/node';
 import type { RawData, WebSocket } from 'ws';
 import { allow, type PlaceOf } from '../access/allow.ts';
 import { isNodeMutation, opensForTyping } from '../access/mutations.ts';
+import { ownFailure, ownSelector } from '../access/own-selectors.ts';
 import { workspacesOf, type Principal } from '../access/principal.ts';
 import { seesNodeEvent, visibleResult } from '../access/visible.ts';
-import type { RelayAudit } from './fleet.ts';
+import type { NodeView, RelayAudit } from './fleet.ts';
 import type { LineRequest } from './node-way.ts';
 import { OpenTerminals } from './open-terminals.ts';
 import type { PartedBudget } from './parted-budget.ts';
@@ -51,6 +52,7 @@ export interface RelayOptions {
   readonly audit: RelayAudit;
   readonly nodeId: NodeId;
   readonly placeOf: PlaceOf;
+  readonly viewOf: () => NodeView;
   /** A line to the node for this client. @throws FailureError: node-offline, and as `connectNode`. */
   readonly connect: (request: LineRequest) => Promise<NodeLine>;
   readonly clientName: string;
@@ -137,7 +139,10 @@ export class Relay {
     const value = parseJson(text);
     const request = Request.safeParse(value).data;
     if (request !== undefined) {
-      if (this.#admit(request)) passOn(this.#options.webSocket, line.webSocket, text, false);
+      const admitted = this.#admit(request);
+      if (admitted === null) return;
+      const asked = admitted === request ? text : JSON.stringify(admitted);
+      passOn(this.#options.webSocket, line.webSocket, asked, false);
       return;
     }
     const part = RequestPart.safeParse(value).data;
@@ -215,7 +220,12 @@ export class Relay {
       this.#answer(part.id, failure('invalid-request'));
       return;
     }
-    if (!this.#admit(request)) return;
+    const admitted = this.#admit(request);
+    if (admitted === null) return;
+    if (admitted !== request) {
+      passOn(this.#options.webSocket, line.webSocket, JSON.stringify(admitted), false);
+      return;
+    }
     for (const [index, text] of texts.entries()) {
       const frame: RequestPart = { kind: 'part', id: part.id, text, last: index === texts.length - 1 };
       passOn(this.#options.webSocket, line.webSocket, JSON.stringify(frame), false);
@@ -230,13 +240,14 @@ export class Relay {
     this.#parts.delete(id);
   }
 
-  /** Whether it may be passed on; what may not is answered. */
-  #admit({ id, operation, params }: Request): boolean {
-    const { principal, nodeId, placeOf, audit } = this.#options;
+  /** As it may be passed on; null: it may not, and is answered. */
+  #admit(request: Request): Request | null {
+    const { id, operation, params } = request;
+    const { principal, nodeId, placeOf, viewOf, audit } = this.#options;
     // What the hub does not know it cannot judge.
     if (!isOperationName(operation)) {
       this.#answer(id, failure('unknown-operation', { operation }));
-      return false;
+      return null;
     }
     const parsed = OPERATIONS[operation].params.safeParse(params ?? {});
     if (!parsed.success) {
@@ -246,27 +257,28 @@ export class Relay {
           issues: parsed.error.issues.slice(0, 8).map(({ path }) => path.join('.')),
         }),
       );
-      return false;
+      return null;
     }
     const refused = allow(principal, { nodeId, operation, params: parsed.data }, placeOf);
     if (refused !== null) {
       this.#answer(id, refused);
-      return false;
+      return null;
     }
     const isAudited = isNodeMutation(operation) || opensForTyping(operation, parsed.data);
     const isNoted = isAudited || operation === 'terminal.open' || operation === 'terminal.close';
-    if (!isNoted && !this.#isPartial) return true;
+    if (!isNoted && !this.#isPartial) return request;
     if (this.#asked.has(id)) {
       this.#violate('that request id is in use');
-      return false;
+      return null;
     }
     try {
+      const own = ownSelector(principal, { nodeId, operation, params: parsed.data }, viewOf);
       const answered = isAudited ? audit.asked({ operation, params: parsed.data }) : null;
       this.#asked.set(id, { operation, params: parsed.data, answered });
-      return true;
+      return own === null ? request : { ...request, params: own };
     } catch (error) {
       this.#answer(id, error instanceof FailureError ? error.failure : failure('storage-failed'));
-      return false;
+      return null;
     }
   }
 
@@ -319,10 +331,13 @@ export class Relay {
         if (asked === undefined) return null;
         asked.answered?.('done');
         this.#noteTerminal(asked, frame.result);
-        return this.#visibleAnswer(frame.id, asked.operation, frame.result);
+        return this.#visibleAnswer(frame.id, asked, frame.result);
       }
-      case 'failure':
-        return this.#noted(text);
+      case 'failure': {
+        const asked = this.#asked.get(frame.id);
+        this.#noted(text);
+        return asked === undefined ? text : this.#visibleFailure(frame.id, asked, frame.failure);
+      }
       // Of sessions that were asked for by name, and judged then.
       case 'screen':
       case 'output':
@@ -336,8 +351,9 @@ export class Relay {
     }
   }
 
-  #visibleAnswer(id: number, operation: OperationName, result: unknown): string {
+  #visibleAnswer(id: number, asked: Asked, result: unknown): string {
     const { principal, nodeId } = this.#options;
+    const { operation } = asked;
     try {
       return JSON.stringify({
         kind: 'response',
@@ -346,8 +362,14 @@ export class Relay {
       });
     } catch (error) {
       const reason = error instanceof FailureError ? error.failure : failure('internal-error');
-      return JSON.stringify({ kind: 'failure', id, failure: reason });
+      return this.#visibleFailure(id, asked, reason);
     }
+  }
+
+  #visibleFailure(id: number, { operation, params }: Asked, reason: Failure): string {
+    const { principal, nodeId } = this.#options;
+    const own = ownFailure(principal, { nodeId, operation, params }, reason);
+    return JSON.stringify({ kind: 'failure', id, failure: own });
   }
 
   #answer(id: number, reason: Failure): void {

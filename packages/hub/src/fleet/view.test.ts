@@ -124,7 +124,22 @@ test('it knows where is asked what waits for an answer, and forgets what is sett
     { id, state: 'pending', session: where },
     { id: other, state: 'answered', session: where },
   ]);
-  expect([...view.asked]).toEqual([[id, PLACE]]);
+  expect([...view.asked]).toEqual([[id, { workspaceId: PLACE, sessionId: where.sessionId }]]);
   view.putInteraction({ id, state: 'expired', session: where });
   expect(view.asked.size).toBe(0);
+});
+
+test.each<[string, HubEventBody]>([
+  ['ends', { kind: 'session-changed', session: session('a', { status: 'exited' }) }],
+  ['is removed', { kind: 'session-removed', sessionId: SessionId.parse('a'.repeat(16)), workspaceId: PLACE }],
+])('nothing is asked by a session that %s, whatever was told of it before', (_, end) => {
+  const asking = (digit: string) => ({
+    id: InteractionId.parse(digit.repeat(24)),
+    state: 'pending' as const,
+    session: { workspaceId: PLACE, sessionId: SessionId.parse(digit.repeat(16)), generation: 1 },
+  });
+  const view = viewAfter({ kind: 'session-changed', session: session('a') });
+  for (const digit of ['a', 'b']) view.putInteraction(asking(digit));
+  view.apply(end);
+  expect([...view.asked.keys()]).toEqual([asking('b').id]);
 });

@@ -12,6 +12,7 @@ import {
   type InteractionSummary,
   type NodeSnapshot,
   type RecordId,
+  type SessionAddress,
   type SessionId,
   type WorkspaceId,
 } from '@roost/protocol';
@@ -31,7 +32,7 @@ export class View implements NodeView {
   readonly sessions = new Map<SessionId, HubSession>();
   readonly records = new Map<RecordId, HubRecord>();
   /** Where that is asked which waits for an answer. */
-  readonly asked = new Map<InteractionId, WorkspaceId>();
+  readonly asked = new Map<InteractionId, Pick<SessionAddress, 'sessionId' | 'workspaceId'>>();
   /** null: nothing is known yet. */
   cursor: ViewCursor | null = null;
   version: string | null = null;
@@ -99,6 +100,7 @@ export class View implements NodeView {
       case 'session-removed':
         this.#count(this.sessions.get(body.sessionId), -1);
         this.sessions.delete(body.sessionId);
+        this.#dropAsked(body.sessionId);
         return;
       case 'record-changed':
         this.#putRecord(body.record);
@@ -128,7 +130,7 @@ export class View implements NodeView {
     if (state !== 'pending') this.asked.delete(id);
     else {
       requireRoom(this.asked, id);
-      this.asked.set(id, session.workspaceId);
+      this.asked.set(id, { sessionId: session.sessionId, workspaceId: session.workspaceId });
     }
   }
 
@@ -142,6 +144,12 @@ export class View implements NodeView {
     this.#count(this.sessions.get(session.id), -1);
     this.#count(session, 1);
     this.sessions.set(session.id, session);
+    if (!LIVE_STATUSES.includes(session.status)) this.#dropAsked(session.id);
+  }
+
+  /** Nobody can answer a session that has ended, whether or not its node told what became of each thing. */
+  #dropAsked(sessionId: SessionId): void {
+    for (const [id, place] of this.asked) if (place.sessionId === sessionId) this.asked.delete(id);
   }
 
   #putRecord(record: HubRecord): void {

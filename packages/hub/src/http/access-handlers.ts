@@ -46,7 +46,8 @@ export function accessHandlers(context: HubContext): AccessHandlers {
     'tokens.list': (_, caller) => ({ tokens: tokens.list(ownerOf(known(caller))) }),
     'tokens.create': ({ user, ...wanted }, caller) => {
       const principal = known(caller);
-      return tokens.create({ ...wanted, user: userFor(principal, user) }, principal);
+      const { token, secret } = tokens.create({ ...wanted, user: userFor(principal, user) }, principal);
+      return { token, secret: joinPinned(secret, context.pin) };
     },
     'tokens.revoke': ({ tokenId }, caller) => {
       tokens.revoke(tokenId, ownerOf(known(caller)));

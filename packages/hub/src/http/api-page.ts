@@ -19,8 +19,16 @@ export function apiPage(version: string): string {
   return [
     '# The API of a hub',
     '',
-    'Try `curl -H "Authorization: Bearer $ROOST_TOKEN" http://127.0.0.1:18320/api/v1/sessions`. Written by `npm run reference`; the same for',
-    'programs is `docs/openapi.json`, and `/api/v1/openapi.json` of every hub.',
+    '```sh',
+    'export ROOST_HUB=http://127.0.0.1:18320   # roost hub status tells the address',
+    'roost hub user add ann --role admin',
+    'export ROOST_TOKEN=$(roost hub token create curl --user ann)',
+    'curl -H "Authorization: Bearer $ROOST_TOKEN" "$ROOST_HUB/api/v1/sessions"',
+    '```',
+    '',
+    'Written by `npm run reference`; the same for programs is `docs/openapi.json`, and `/api/v1/openapi.json` of every hub. Every example is run by',
+    'the tests: at a node called `laptop` with a workspace `shop`, directories and revisions being others. Ids that nobody can guess are variables:',
+    '`$SESSION_ID` is the `id` of a session as the lists tell it. With a certificate that vouches for itself, `curl --cacert cert.pem`, or `--insecure`.',
     '',
     ...BASICS,
     `- Every operation can also answer: ${[...COMMON].map((code) => `\`${code}\``).join(', ')}.`,
@@ -29,6 +37,7 @@ export function apiPage(version: string): string {
       `## ${name}`,
       ...routes.flatMap((one) => section(one, document)),
     ]),
+    ...PLAIN,
     '',
     '## Failures',
     '',
@@ -48,9 +57,32 @@ const BASICS = [
   '- `{node}` is the name or id of a node. `If-Match: "INCARNATION"` (or `x-roost-incarnation`) asks only the start of the node that is meant;',
   '  `x-roost-deadline-ms` bounds how long it may take.',
   '- Lists of the hub come in pages: `next` is the `cursor` of the next one. `ETag` and `If-None-Match` work with all of its reads.',
-  '- `curl -N .../api/v1/events?after=CURSOR` streams what happens; `/api/v1/events/ws` is the same over a WebSocket. After `resync` read the',
-  '  lists anew. `/api/v1/nodes/{node}/connect` is a line to the node itself, with everything that it offers.',
-  '- `/health` answers 200 or 503, `/ready` whether it serves, `/metrics` is for Prometheus and admins.',
+  '- `/api/v1/events/ws` is the same as the events below over a WebSocket. `/api/v1/nodes/{node}/connect` is a line to the node itself, with',
+  '  everything that it offers.',
+];
+
+/** What is no operation. */
+const PLAIN = [
+  '',
+  '## events and health',
+  '',
+  'Streams what happens on all nodes; `?after=CURSOR` goes on after the `id` of an event. After `resync` read the lists anew.',
+  '',
+  '```sh',
+  'curl --no-buffer -H "Authorization: Bearer $ROOST_TOKEN" "$ROOST_HUB/api/v1/events"',
+  '```',
+  '',
+  'Tells whether the hub can write, how its links are, and whether a node answers: 200, or 503. `/ready` tells whether it serves.',
+  '',
+  '```sh',
+  'curl "$ROOST_HUB/health"',
+  '```',
+  '',
+  'Counts for Prometheus; for admins, and for programs on the same machine.',
+  '',
+  '```sh',
+  'curl -H "Authorization: Bearer $ROOST_TOKEN" "$ROOST_HUB/metrics"',
+  '```',
 ];
 
 function section(
@@ -83,7 +115,8 @@ function curlOf({ route, role }: Pick<DescribedRoute, 'route' | 'role'>, documen
     const name = JSON.stringify(at(parameter, 'name')).slice(1, -1);
     const example = at(parameter, 'example') ?? at(parameter, 'content', 'application/json', 'example');
     const text = typeof example === 'string' ? example : JSON.stringify(example);
-    if (at(parameter, 'in') === 'path') path = path.replace(`{${name}}`, text);
+    if (at(parameter, 'in') === 'path')
+      path = path.replace(`{${name}}`, SOME_ID.test(text) ? variable(name) : text);
     else if (at(parameter, 'required') === true) query.set(name, text);
   }
   const parts = ['curl'];
@@ -94,6 +127,14 @@ function curlOf({ route, role }: Pick<DescribedRoute, 'route' | 'role'>, documen
     parts.push("-H 'Content-Type: application/json'", `-d '${JSON.stringify(example)}'`);
   }
   return [...parts, `"$ROOST_HUB${path}${query.size === 0 ? '' : `?${query.toString()}`}"`].join(' ');
+}
+
+/** Ids that are made, not chosen. */
+const SOME_ID = /^(wt-)?[0-9a-f]{16,}$/;
+
+/** `sessionId` as `$SESSION_ID`. */
+function variable(name: string): string {
+  return `$${name.replace(/[A-Z]/g, '_$&').toUpperCase()}`;
 }
 
 function at(value: Json | undefined, ...names: readonly string[]): Json | undefined {

@@ -22,6 +22,8 @@ export interface HubContext {
   readonly index: FleetIndex;
   readonly lines: OpenLines;
   readonly metrics: HubMetrics;
+  /** The description of the API, JSON text; asked once. */
+  readonly apiDocument: () => Promise<string>;
   readonly web: WebFiles;
   readonly log: Log;
   readonly monotonicNow: () => number;

@@ -21,8 +21,34 @@ const EXAMPLES: Readonly<Record<string, Json>> = {
   UserName: 'ann',
   WorkspaceId: 'shop',
 };
+/** The same by the name of the property, where its schema has none. */
+const BY_PROPERTY: Readonly<Record<string, Json>> = {
+  after: 0,
+  code: 'CODE',
+  columns: 120,
+  deadlineMs: 20_000,
+  label: 'nightly',
+  offset: 0,
+  rows: 40,
+  selector: 'reviewer',
+  targetRoot: '/home/ann/shop-fix-totals',
+  text: 'explain the failing test',
+  waitMs: 1_000,
+};
 /** Hexadecimal digits, as patterns tell how many. */
 const HEX = /^\^\[0-9a-f\]\{(?:\d+,)?(\d+)\}\$$/;
+
+/** Of a property or a parameter. */
+export function exampleFor(name: string, schema: Json, named: Readonly<Record<string, Json>>): Json {
+  const isNamed = typeof schema === 'object' && schema !== null && '$ref' in schema;
+  const ofName = isNamed || hasPattern(schema) ? undefined : BY_PROPERTY[name];
+  return ofName ?? exampleOf(schema, named);
+}
+
+/** What has one is told by it. */
+function hasPattern(schema: Json): boolean {
+  return typeof schema === 'object' && schema !== null && 'pattern' in schema;
+}
 
 /** `named`: the schemas that others refer to, by name. */
 export function exampleOf(schema: Json, named: Readonly<Record<string, Json>>): Json {
@@ -63,7 +89,7 @@ function ofObject(
   return Object.fromEntries(
     Object.entries(properties as JsonObject)
       .filter(([name]) => needed.includes(name))
-      .map(([name, property]) => [name, exampleOf(property, named)]),
+      .map(([name, property]) => [name, exampleFor(name, property, named)]),
   );
 }
 

@@ -33,6 +33,15 @@ export class HubMetrics {
       labelNames: ['line', 'outcome'],
       registers,
     });
+    new Counter({
+      name: 'roost_hub_call_home_failures_total',
+      help: 'Calls in the name of a node that did not prove to be of it.',
+      registers,
+      collect() {
+        this.reset();
+        this.inc(fleet.failedCalls);
+      },
+    });
     new Gauge({
       name: 'roost_hub_nodes',
       help: 'Enrolled nodes by the state of their link.',

@@ -1,7 +1,7 @@
 // The API as an OpenAPI 3.1 document, from the operations tables: nothing of it is written by hand but what belongs to HTTP alone.
 import { API_PREFIX, CSRF_HEADER, DEADLINE_HEADER, INCARNATION_HEADER, NodeSelector } from '@roost/protocol';
 import { describedRoutes, type DescribedRoute } from './described-routes.ts';
-import { exampleOf } from './example.ts';
+import { exampleFor, exampleOf } from './example.ts';
 import { failureCodes, problemResponses, responsesOf } from './openapi-failures.ts';
 import { plainPaths } from './openapi-plain-routes.ts';
 import { Schemas, type InputObject, type Json, type JsonObject } from './openapi-schemas.ts';
@@ -91,12 +91,18 @@ function parametersOf(
   const found: Json[] = [];
   for (const name of pathNames(route.path)) {
     const schema = input.properties[name] ?? schemas.of(NodeSelector, 'input');
-    found.push({ name, in: 'path', required: true, schema, example: exampleOf(schema, schemas.all()) });
+    found.push({
+      name,
+      in: 'path',
+      required: true,
+      schema,
+      example: exampleFor(name, schema, schemas.all()),
+    });
   }
   if (!hasBody(route.method))
     for (const [name, schema] of Object.entries(input.properties)) {
       if (pathNames(route.path).includes(name)) continue;
-      const example = exampleOf(schema, schemas.all());
+      const example = exampleFor(name, schema, schemas.all());
       const isJson = forms.get(name) === 'json';
       found.push({
         name,

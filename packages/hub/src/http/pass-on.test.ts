@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FailureError, HubScope, type AuditEntry } from '@roost/protocol';
+import { FailureError, HubScope, SessionName, type AuditEntry } from '@roost/protocol';
 import { NODE_A, TestHub } from '../hub-for-test.ts';
 
 let hub: TestHub;
@@ -130,11 +130,8 @@ describe('an answer to somebody with a part of the node', () => {
     expect(await ask('workspaces', { workspaces: [{ id: 'own' }, { id: 'foreign' }] })).toEqual({
       workspaces: [{ id: 'own' }],
     });
-    expect(await ask('session?selector=x', foreign)).toMatchObject({ code: 'out-of-scope' });
+    hub.fleet.putSession(NODE_A, { ...own, name: SessionName.parse('x') });
     expect(await ask('session?selector=x', own)).toEqual(own);
-    expect(await ask('history-entry?selector=abcd', { workspaceId: null })).toMatchObject({
-      code: 'out-of-scope',
-    });
     expect(await ask('launches/k', { state: 'accepted', receipt: { session: foreign } })).toEqual({
       state: 'unknown',
     });
@@ -148,5 +145,56 @@ describe('an answer to somebody with a part of the node', () => {
       floor: 0,
       last: 3,
     });
+  });
+
+  it('tells nothing of the other parts when something is looked for by name', async () => {
+    const bob = hub.token('bob', 'operator', HubScope.parse([{ nodeId: NODE_A, workspaceIds: ['own'] }]));
+    const failureFor = async (path: string) => {
+      const { status, json } = await hub.ask('GET', `/api/v1/nodes/alpha/${path}`, { token: bob });
+      const { code, details } = json as { code: string; details: object };
+      return { status, code, details: Object.keys(details) };
+    };
+    for (const digit of ['5', '6']) {
+      hub.fleet.putSession(NODE_A, {
+        id: digit.repeat(16),
+        workspaceId: 'foreign',
+        name: SessionName.parse('secret'),
+      });
+      hub.fleet.putRecord(NODE_A, {
+        id: digit.repeat(16),
+        workspaceId: 'foreign',
+        name: SessionName.parse('secret'),
+      });
+    }
+    hub.fleet.putSession(NODE_A, {
+      id: `55${'a'.repeat(14)}`,
+      workspaceId: 'own',
+      name: SessionName.parse('mine'),
+    });
+    hub.fleet.answer = (_, { params }) => ({ ...(params as object), workspaceId: 'own' });
+    for (const kind of ['session', 'record'])
+      for (const selector of ['secret', '6'.repeat(16), '66'])
+        expect(await failureFor(`${kind}?selector=${selector}`)).toEqual(
+          await failureFor(`${kind}?selector=nothing`),
+        );
+    // What would be ambiguous among all is one of theirs.
+    const mine = await hub.ask('GET', '/api/v1/nodes/alpha/session?selector=55', { token: bob });
+    expect(mine.json).toMatchObject({ selector: `55${'a'.repeat(14)}` });
+
+    hub.fleet.answer = () => ({ workspaceId: 'foreign', entry: { workspaceId: 'foreign' } });
+    const foreign = [
+      await failureFor('history-entry?selector=abcd'),
+      await failureFor(`history/${'a'.repeat(16)}`),
+    ];
+    hub.fleet.answer = (_, { operation }) => {
+      throw operation === 'history.resolve'
+        ? new FailureError('ambiguous-history-session', { selector: 'abcd', candidates: ['abcd1', 'abcd2'] })
+        : new FailureError('history-unreadable', { historyId: 'a'.repeat(16) });
+    };
+    expect([
+      await failureFor('history-entry?selector=abcd'),
+      await failureFor(`history/${'a'.repeat(16)}`),
+    ]).toEqual(foreign);
+    expect(JSON.stringify(foreign)).toContain('unknown-history-session');
   });
 });

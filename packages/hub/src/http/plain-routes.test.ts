@@ -166,3 +166,19 @@ it('has its own description for everybody', async () => {
   expect(status).toBe(200);
   expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '0.0.0-test' } });
 });
+
+it('reads its description as it was built, once', async () => {
+  let reads = 0;
+  const apiDocument = () => {
+    reads += 1;
+    return Promise.resolve('{"openapi":"3.1.0","built":true}');
+  };
+  const other = await TestHub.start({ apiDocument });
+  try {
+    const answers = [1, 2].map(() => other.ask('GET', '/api/v1/openapi.json'));
+    for (const { json } of await Promise.all(answers)) expect(json).toMatchObject({ built: true });
+    expect(reads).toBe(1);
+  } finally {
+    await other.stop();
+  }
+});

@@ -5,7 +5,6 @@ import { isLoopback } from '../home/config.ts';
 import { authenticateRequest, peerOf } from './authenticate-request.ts';
 import type { HubContext } from './context.ts';
 import { HealthChecks } from './health.ts';
-import { openApiDocument } from './openapi.ts';
 import { HttpFailure } from './problem.ts';
 
 export function addPlainRoutes(app: FastifyInstance, context: HubContext): void {
@@ -22,10 +21,10 @@ export function addPlainRoutes(app: FastifyInstance, context: HubContext): void 
     requireReaderOfMetrics(context, request);
     return reply.type(context.metrics.contentType).send(await context.metrics.text());
   });
-  let document: string | null = null;
-  app.get(`${API_PREFIX}/openapi.json`, (_, reply) => {
-    document ??= JSON.stringify(openApiDocument(context.version));
-    return reply.type('application/json; charset=utf-8').send(document);
+  let document: Promise<string> | null = null;
+  app.get(`${API_PREFIX}/openapi.json`, async (_, reply) => {
+    document ??= context.apiDocument();
+    return reply.type('application/json; charset=utf-8').send(await document);
   });
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';

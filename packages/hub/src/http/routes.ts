@@ -22,6 +22,7 @@ import {
 } from '@roost/protocol';
 import { allow } from '../access/allow.ts';
 import { isHubMutation, isNodeMutation } from '../access/mutations.ts';
+import { ownFailure, ownSelector } from '../access/own-selectors.ts';
 import { requireRole, type Principal } from '../access/principal.ts';
 import { visibleResult } from '../access/visible.ts';
 import type { AuditedRequest } from '../audit/audit.ts';
@@ -140,13 +141,23 @@ function addNodeRoute({ app, context, budget }: RouteParts, name: OperationName,
         fleet.placeOf(id, node.id),
       );
       if (refusal !== null) throw FailureError.from(refusal);
+      const meant = { nodeId: node.id, operation: name, params };
+      const own = ownSelector(principal, meant, () => fleet.view(node.id));
       // As it was given: the node fills in what is left out, and may be older than what this hub would fill in.
-      const asked: NodeRequest = { operation: name, params: given, ...conditionsOf(request) };
+      const asked: NodeRequest = { operation: name, params: own ?? given, ...conditionsOf(request) };
       const act = () => fleet.request(node.id, asked);
       const { requestId, from } = caller;
       const line = { requestId, actor: principal, from, operation: name, nodeId: node.id, params };
-      const result = isMutation ? await audited(context.audit, line, act) : await act();
-      return answer(reply, visibleResult(principal, { nodeId: node.id, operation: name, result }));
+      let shown: unknown;
+      try {
+        const result = isMutation ? await audited(context.audit, line, act) : await act();
+        shown = visibleResult(principal, { nodeId: node.id, operation: name, result });
+      } catch (error) {
+        if (!(error instanceof FailureError)) throw error;
+        const reason = ownFailure(principal, meant, error.failure);
+        throw reason === error.failure ? error : FailureError.from(reason);
+      }
+      return answer(reply, shown);
     },
   });
 }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HubScope, UserName } from '@roost/protocol';
 import { NODE_A, NODE_B, opening, TestHub, until } from '../hub-for-test.ts';
 import { CALLS_OF_NODE_MAX } from './call-home-slots.ts';
+import { LINES_OF_ONE_MAX } from './open-lines.ts';
 
 let hub: TestHub;
 beforeEach(async () => {
@@ -106,6 +107,66 @@ describe('a node that calls home', () => {
     first.close();
     await closed;
     expect(await call({ 'x-roost-node': NODE_B })).toBe(101);
+  });
+});
+
+describe('a page of another site', () => {
+  const paths = ['/api/v1/events/ws', '/api/v1/nodes/alpha/connect', '/api/v1/call-home'];
+
+  it.each(paths)('opens no WebSocket at %s, whatever it comes with', async (path) => {
+    const token = hub.token('ann', 'admin');
+    const cookie = await hub.cookie('ann');
+    const node = { 'x-roost-node': NODE_B };
+    for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:1'])
+      for (const credential of [{ token }, { headers: { cookie } }, {}])
+        expect(
+          await opening(
+            hub.open(path, { ...credential, headers: { ...credential.headers, ...node, origin } }),
+          ),
+        ).toBe(403);
+    // By a name of its own that leads to this machine.
+    const host = { ...node, host: 'evil.example', origin: 'http://evil.example' };
+    for (const credential of [{ token }, { headers: { cookie } }])
+      expect(
+        await opening(hub.open(path, { ...credential, headers: { ...credential.headers, ...host } })),
+      ).toBe(403);
+    expect(hub.fleet.relays).toEqual([]);
+    expect(hub.fleet.calls).toEqual([]);
+  });
+
+  it.each(paths.slice(0, 2))('opens none at %s with a cookie and no Origin either', async (path) => {
+    hub.token('ann', 'operator');
+    const cookie = await hub.cookie('ann');
+    expect(await opening(hub.open(path, { headers: { cookie } }))).toBe(403);
+    expect(await opening(hub.open(path, { headers: { cookie, origin: hub.hub.url } }))).toBe(101);
+  });
+});
+
+describe('a flood of WebSockets', () => {
+  it('takes no more places than one credential has, and none of the others', async () => {
+    const [ann, bob] = [hub.token('ann', 'operator'), hub.token('bob', 'operator')];
+    const path = '/api/v1/nodes/alpha/connect';
+    const statuses = await Promise.all(
+      Array.from({ length: LINES_OF_ONE_MAX + 20 }, () => opening(hub.open(path, { token: ann }))),
+    );
+    expect(statuses.filter((status) => status === 101).length).toBeLessThanOrEqual(LINES_OF_ONE_MAX);
+    expect(new Set(statuses)).toEqual(new Set([101, 503]));
+    expect(await opening(hub.open(path, { token: bob }))).toBe(101);
+    expect((await hub.ask('GET', '/api/v1/me', { token: ann })).status).toBe(200);
+  });
+
+  it('of guesses is slowed down, and keeps nobody out who is good', async () => {
+    const token = hub.token('ann', 'operator');
+    const statuses: number[] = [];
+    for (let count = 0; count < 15; count += 1)
+      statuses.push(
+        await opening(
+          hub.open('/api/v1/events/ws', { token: `roost_hub_${String(count).padStart(64, '0')}` }),
+        ),
+      );
+    expect(statuses.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 401));
+    expect(statuses.at(-1)).toBe(429);
+    expect(await opening(hub.open('/api/v1/events/ws', { token }))).toBe(101);
   });
 });
 

@@ -60,9 +60,16 @@ export class NodeTable {
     return this.#store.sql.get('SELECT 1 FROM nodes WHERE name = ?', name) !== undefined;
   }
 
-  /** A node that is not enrolled yet. @throws FailureError: name-taken. */
-  insert({ id, name, way, enrolledAt }: EnrolledNode): void {
+  /**
+   * A node that is not enrolled yet; perhaps as a part of a larger change, which may still come to nothing. Neither call may throw.
+   * @throws FailureError: name-taken.
+   */
+  insert(
+    { id, name, way, enrolledAt }: EnrolledNode,
+    { committed, undone }: { readonly committed?: () => void; readonly undone?: () => void } = {},
+  ): void {
     this.#store.transact((sql) => {
+      if (undone !== undefined) this.#store.afterRollback(undone);
       if (this.isNameTaken(name)) throw new FailureError('name-taken', { name });
       sql.run(
         'INSERT INTO nodes (id, name, way, enrolled_at) VALUES (?, ?, ?, ?)',
@@ -71,6 +78,7 @@ export class NodeTable {
         way,
         enrolledAt,
       );
+      if (committed !== undefined) this.#store.afterCommit(committed);
     });
   }
 

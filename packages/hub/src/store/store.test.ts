@@ -53,3 +53,15 @@ it('acts after the commit of the outermost change, and never after one that fail
   note();
   expect(seen).toHaveLength(2);
 });
+
+it('takes back what was done beside it when a change comes to nothing, and then alone', () => {
+  const undone: string[] = [];
+  test.store.transact(() => test.store.afterRollback(() => undone.push('kept')));
+  expect(() =>
+    test.store.transact(() => {
+      test.store.transact(() => test.store.afterRollback(() => undone.push('lost')));
+      throw new Error('no');
+    }),
+  ).toThrow('no');
+  expect(undone).toEqual(['lost']);
+});

@@ -6,6 +6,7 @@ export class Store {
   readonly sql: Sql;
   #isOpen = false;
   #afterCommit: (() => void)[] = [];
+  #afterRollback: (() => void)[] = [];
 
   constructor(sql: Sql) {
     this.sql = sql;
@@ -32,10 +33,12 @@ export class Store {
       }
     } catch (error) {
       this.#afterCommit = [];
+      for (const act of this.#afterRollback.splice(0)) act();
       throw error;
     } finally {
       this.#isOpen = false;
     }
+    this.#afterRollback = [];
     for (const act of this.#afterCommit.splice(0)) act();
     return result;
   }
@@ -44,6 +47,11 @@ export class Store {
   afterCommit(act: () => void): void {
     if (this.#isOpen) this.#afterCommit.push(act);
     else act();
+  }
+
+  /** Acts when the transaction that is open now comes to nothing: takes back what was done beside the database. `act` must not throw. */
+  afterRollback(act: () => void): void {
+    if (this.#isOpen) this.#afterRollback.push(act);
   }
 
   /** Folds the log into the file, so that the file alone is a whole copy. */

@@ -106,10 +106,14 @@ function NewInvite({ onClose }: { readonly onClose: () => void }) {
     <Modal opened onClose={onClose} title="Invite a machine" centered size="lg">
       {making.data !== undefined ? (
         <Stack gap="sm">
-          <Text size="sm">Run this on the machine, where Roost is installed:</Text>
+          {/* In the command, everybody on that machine could see the code. */}
           <CopyField
-            label={`Good once, until ${new Date(making.data.invite.expiresAt).toLocaleTimeString()}`}
-            value={`roost node join ${making.data.url} ${making.data.code}`}
+            label="Run this on the machine, where Roost is installed"
+            value={`roost node join ${making.data.url}`}
+          />
+          <CopyField
+            label={`It asks for this code, which is good once, until ${new Date(making.data.invite.expiresAt).toLocaleTimeString()}`}
+            value={making.data.code}
           />
           <Group justify="flex-end">
             <Button onClick={onClose}>Done</Button>

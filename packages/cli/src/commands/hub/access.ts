@@ -108,7 +108,7 @@ function defineTokens(command: Command, context: CommandContext): void {
     .option('--node <node>', NODE_HELP, collect)
     .option('--days <days>', 'how long it is good for')
     .action(async (label: string, options: BoundsOptions & { user?: string; days?: string }) => {
-      const { hubRequest } = await import('@roost/client');
+      const { hubRequest, hubStatus } = await import('@roost/client');
       const hub = await context.requireHub();
       const scope = await readScope(hub, options.node);
       const { token, secret } = await hubRequest(hub, 'tokens.create', {
@@ -120,6 +120,8 @@ function defineTokens(command: Command, context: CommandContext): void {
       });
       context.print(secret);
       context.note(`${describeToken(token)}; it is not shown again`);
+      const { url } = await hubStatus(hub);
+      if (url !== undefined) context.note(`roost login ${url}   uses it elsewhere; it asks for the token`);
     });
   command
     .command('revoke')

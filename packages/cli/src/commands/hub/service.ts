@@ -9,6 +9,8 @@ import { readSeconds } from '../../operands.ts';
 import { UsageError } from '../../usage-error.ts';
 
 const JSON_HELP = 'print one JSON document';
+/** In the place of what a hub does not tell. */
+const UNTOLD = '-';
 
 export function defineService(command: Command, context: CommandContext): void {
   command
@@ -17,8 +19,8 @@ export function defineService(command: Command, context: CommandContext): void {
     .option('--json', JSON_HELP)
     .action(async ({ json }: { json?: boolean }) => {
       const { target, isStarted } = await ensureHub(context);
-      const { hubRequest } = await import('@roost/client');
-      const { url } = await hubRequest(target, 'hub.status', {});
+      const { hubStatus } = await import('@roost/client');
+      const { url = UNTOLD } = await hubStatus(target);
       const link = await loginLink(target);
       if (json === true) context.printJson({ started: isStarted, url, login: link.url });
       else {
@@ -39,20 +41,25 @@ export function defineService(command: Command, context: CommandContext): void {
     .description('what the hub is, and how its nodes are')
     .option('--json', JSON_HELP)
     .action(async ({ json }: { json?: boolean }) => {
-      const { hubRequest } = await import('@roost/client');
-      const status = await hubRequest(await context.requireHub(), 'hub.status', {});
+      const { hubStatus } = await import('@roost/client');
+      const status = await hubStatus(await context.requireHub());
       if (json === true) {
         context.printJson(status);
         return;
       }
-      const upFor = describeAge(Date.now() - Date.parse(status.startedAt));
+      // A hub of another version may not tell all of it.
+      const { hubId = UNTOLD, startedAt, residentBytes, version = UNTOLD, url = UNTOLD, clients } = status;
+      const upFor = startedAt === undefined ? UNTOLD : describeAge(Date.now() - Date.parse(startedAt));
+      const size = residentBytes === undefined ? UNTOLD : describeBytes(residentBytes);
+      const { enrolled = UNTOLD, online = UNTOLD } = status.nodes ?? {};
+      const { live = UNTOLD, blocked = UNTOLD } = status.sessions ?? {};
       const facts: readonly [string, string][] = [
-        ['hub', `${status.hubId} (up ${upFor}, ${describeBytes(status.residentBytes)})`],
-        ['version', status.version],
-        ['address', status.url],
-        ['nodes', `${status.nodes.online} of ${status.nodes.enrolled} online`],
-        ['sessions', `${status.sessions.live} live, ${status.sessions.blocked} wait for a person`],
-        ['clients', String(status.clients)],
+        ['hub', `${hubId} (up ${upFor}, ${size})`],
+        ['version', version],
+        ['address', url],
+        ['nodes', `${online} of ${enrolled} online`],
+        ['sessions', `${live} live, ${blocked} wait for a person`],
+        ['clients', String(clients ?? UNTOLD)],
       ];
       for (const [name, value] of facts) context.print(`${name.padEnd(12)}${value}`);
     });
@@ -73,8 +80,11 @@ export function defineService(command: Command, context: CommandContext): void {
       });
       if (options.json === true) context.printJson(made);
       else {
-        context.print(`roost node join ${made.url} ${made.code}`);
-        context.note('run that on the machine that is to join; it works once');
+        context.print(`roost node join ${made.url}`);
+        context.print(made.code);
+        context.note(
+          'run the first line on the machine that is to join, and paste the second when it asks; it works once',
+        );
       }
     });
 

@@ -1,7 +1,7 @@
 // Refusals of a hub over HTTP (RFC 9457, `application/problem+json`) as the failures that they are.
 import * as z from 'zod';
 import { Failure, FailureError, type FailureCode, type FailureDetails } from '@roost/protocol';
-import { ONE_SHOT } from '../frame-value.ts';
+import { ONE_SHOT } from './frame-value.ts';
 
 const Problem = z.object({
   code: Failure.shape.code,

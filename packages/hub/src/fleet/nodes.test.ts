@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { failure, HubId, NodeId, NodeName } from '@roost/protocol';
+import { NodeKeys } from '../access/node-keys.ts';
+import { NodeTable } from '../store/node-table.ts';
+import { Store } from '../store/store.ts';
+import { Nodes } from './nodes.ts';
+import { TestSockets } from './sockets-for-test.ts';
+
+const NODE = NodeId.parse('a'.repeat(16));
+const ENROLMENT = {
+  nodeId: NODE,
+  name: NodeName.parse('build'),
+  isNameFixed: true,
+  key: 'ab'.repeat(32),
+};
+
+let directory: string;
+let store: Store;
+let keys: NodeKeys;
+let nodes: Nodes;
+let sockets: TestSockets;
+const log = vi.fn<(message: string, facts: Readonly<Record<string, unknown>>) => void>();
+
+beforeEach(() => {
+  log.mockClear();
+  directory = mkdtempSync(join(tmpdir(), 'roost-nodes-'));
+  store = Store.open(join(directory, 'hub.db'));
+  keys = new NodeKeys(directory);
+  nodes = new Nodes({
+    hubId: HubId.parse('b'.repeat(16)),
+    run: 'c'.repeat(16),
+    table: new NodeTable(store),
+    keys,
+    version: '0.0.0-test',
+    now: () => Date.parse('2030-01-01T12:00:00.000Z'),
+    random: () => 0,
+    log,
+  });
+  sockets = new TestSockets();
+});
+afterEach(async () => {
+  nodes.close();
+  await sockets.close();
+  store.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+it('shows nothing of whoever calls in the name of a node and does not prove it, and counts them', async () => {
+  nodes.enrol(ENROLMENT);
+  const before = nodes.find('build');
+  const told: unknown[] = [];
+  nodes.onEvent((event) => told.push(event));
+  for (const answer of ['unauthorized', 'unsupported-protocol'] as const) {
+    const { near, far } = await sockets.pair();
+    far.once('message', () => far.send(JSON.stringify({ kind: 'refused', failure: failure(answer) })));
+    nodes.calledHome(NODE, null, near, () => {
+      throw new Error('it was believed');
+    });
+  }
+  await expect.poll(() => nodes.failedCalls).toBe(2);
+  expect(nodes.find('build')).toEqual(before);
+  expect(told).toEqual([]);
+  // A line in the log now and then: they can make as many calls as they like.
+  expect(log).toHaveBeenCalledTimes(1);
+  expect(log.mock.lastCall).toEqual([
+    'a call of a node was not proved',
+    { nodeId: NODE, untold: 0, failure: 'unauthorized' },
+  ]);
+});
+
+it('is as if nothing had been when an enrolment cannot be stored', () => {
+  expect(() =>
+    store.transact(() => {
+      nodes.enrol(ENROLMENT);
+      throw new Error('the disk is full');
+    }),
+  ).toThrow('the disk is full');
+  expect(nodes.nodes()).toEqual([]);
+  expect(keys.read(NODE)).toBeNull();
+  expect(nodes.enrol(ENROLMENT)).toBe('build');
+  expect(nodes.nodes().map(({ name }) => name)).toEqual(['build']);
+  expect(keys.read(NODE)).not.toBeNull();
+  // A name that is taken is another way to fail.
+  const other = { ...ENROLMENT, nodeId: NodeId.parse('d'.repeat(16)) };
+  expect(() => nodes.enrol(other)).toThrow(/name/);
+  expect(keys.read(other.nodeId)).toBeNull();
+});
