@@ -25,7 +25,13 @@ const ARROWS = {
     '@roost/protocol/terminal-reset',
   ],
   cli: ['@roost/client', '@roost/protocol'],
-  hub: ['@roost/client', '@roost/protocol', '@roost/protocol/node', '@roost/storage'],
+  hub: [
+    '@roost/client',
+    '@roost/protocol',
+    '@roost/protocol/node',
+    '@roost/protocol/terminal-frames',
+    '@roost/storage',
+  ],
   storage: ['@roost/protocol'],
   web: ['@roost/client/browser', '@roost/protocol'],
 };
@@ -108,7 +114,7 @@ export default tseslint.config(
   },
   ...arrows,
   {
-    files: ['packages/cli/src/**/*.ts', 'packages/lab/src/**/*.ts', 'bench/**/*.ts'],
+    files: ['packages/cli/src/**/*.ts', 'packages/lab/src/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts'],
     rules: { 'no-console': 'off' },
   },
   {

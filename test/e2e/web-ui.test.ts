@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { accessFaults, browserPath, openBrowser, watchPage } from '../support/browser.ts';
+import { accessFaults, browserPath } from '../support/browser.ts';
+import { HubPages } from '../support/hub-pages.ts';
 import { RoostHome } from '../support/roost-home.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -14,7 +15,7 @@ const RESTART = { timeout: 45_000 };
 
 describe.skipIf(chromium === null)('the pages of a hub', () => {
   let roost: RoostHome;
-  let browser: Browser;
+  let pages: HubPages;
 
   beforeAll(async () => {
     roost = new RoostHome();
@@ -30,57 +31,31 @@ describe.skipIf(chromium === null)('the pages of a hub', () => {
     await roost.ok(['up']);
     await roost.ok(['workspace', 'add', roost.work]);
     await roost.run('shell', ['bash', '--norc']);
-    browser = await openBrowser(chromium ?? '');
+    pages = await HubPages.of(roost, chromium ?? '');
   });
   afterAll(async () => {
-    await browser.close();
+    await pages[Symbol.asyncDispose]();
     await roost[Symbol.asyncDispose]();
   });
-
-  // A page that stays attached to a terminal would go on driving it.
-  afterEach(async () => {
-    for (const context of browser.contexts()) await context.close();
-  });
-
-  /** A page that is logged in, and what it did wrong. */
-  async function open(width = 1_280): Promise<{ page: Page; faults: string[]; login: string }> {
-    const { url: login } = await roost.json<{ url: string }>(['hub', 'login']);
-    const context = await browser.newContext({ viewport: { width, height: 800 } });
-    const page = await context.newPage();
-    const faults = watchPage(page, new URL(login).origin);
-    await page.goto(login);
-    await page.getByRole('navigation', { name: 'Pages' }).waitFor();
-    return { page, faults, login };
-  }
-
-  async function goToSession(page: Page, name: string): Promise<void> {
-    const { id } = await roost.session(name);
-    await page.evaluate(`location.hash = '/sessions/${id}'`);
-    await page.getByRole('heading', { name, level: 1 }).waitFor();
-  }
+  afterEach(() => pages.closeAll());
 
   it('log in by a link that works once, ask nothing of elsewhere, and keep to their policy', async () => {
-    const { page, faults, login } = await open();
+    const { page, faults, login } = await pages.open();
     await page.getByRole('link', { name: /^shell/ }).waitFor();
-    for (const path of ['fleet', 'records', 'worktrees', 'audit', 'settings']) {
-      await page.evaluate(`location.hash = '/${path}'`);
-      await page.getByRole('heading', { level: 1, name: new RegExp(path, 'i') }).waitFor();
-      expect(await accessFaults(page), path).toEqual([]);
-    }
-    const second = await (await browser.newContext()).newPage();
+    const second = await (await pages.browser.newContext()).newPage();
     await second.goto(login);
     await second.getByText('This link did not log you in').waitFor();
     expect(faults).toEqual([]);
   });
 
   it('type into a terminal, are watched by another page, and are taken over by it', async () => {
-    const first = await open();
-    await goToSession(first.page, 'shell');
+    const first = await pages.open();
+    await pages.goToSession(first.page, 'shell');
     await first.page.getByText('You drive').waitFor();
     await first.page.keyboard.type('echo from-$((1 + 1))-pages\r');
     await roost.screenShows('shell', /^from-2-pages$/m);
-    const second = await open();
-    await goToSession(second.page, 'shell');
+    const second = await pages.open();
+    await pages.goToSession(second.page, 'shell');
     await second.page.getByText(/^Watching/).waitFor();
     await second.page.keyboard.type('echo never\r');
     await second.page.getByRole('button', { name: 'Take over' }).click();
@@ -93,9 +68,33 @@ describe.skipIf(chromium === null)('the pages of a hub', () => {
     expect([...first.faults, ...second.faults]).toEqual([]);
   });
 
+  it('show who else has a terminal open, and who drives it', async () => {
+    for (const user of ['ada', 'bob']) await roost.ok(['hub', 'user', 'add', user, '--role', 'operator']);
+    const bob = await pages.open({ user: 'bob' });
+    await pages.goToSession(bob.page, 'shell');
+    await bob.page.getByText('You drive').waitFor();
+    const ada = await pages.open({ user: 'ada', width: 390 });
+    await pages.goToSession(ada.page, 'shell');
+    const here = (page: Page) => page.getByRole('list', { name: 'Who else is here' });
+    await here(ada.page).getByText('bob drives').waitFor();
+    await here(bob.page).getByText('ada watches').waitFor();
+    await ada.page.getByRole('button', { name: 'Drive' }).click();
+    await ada.page.getByRole('button', { name: 'Take over' }).click();
+    await here(bob.page).getByText('ada drives').waitFor();
+    await here(ada.page).getByText('bob watches').waitFor();
+    expect(await accessFaults(ada.page)).toEqual([]);
+    // Who comes by the machine itself has no name here, and is counted all the same.
+    const local = roost.terminal(['attach', 'shell', '--watch']);
+    await here(bob.page).getByText('somebody at its machine').waitFor(RESTART);
+    local.type('\x1cd');
+    await ada.page.context().close();
+    await here(bob.page).waitFor({ state: 'hidden' });
+    expect([...bob.faults, ...ada.faults]).toEqual([]);
+  });
+
   it('outlive a restart of the hub and of the node without being loaded again', async () => {
-    const { page, faults } = await open();
-    await goToSession(page, 'shell');
+    const { page, faults } = await pages.open();
+    await pages.goToSession(page, 'shell');
     await page.getByText('You drive').waitFor();
     await page.evaluate("window.isStillThisPage = 'yes'");
     await roost.ok(['hub', 'down']);
@@ -121,8 +120,8 @@ describe.skipIf(chromium === null)('the pages of a hub', () => {
 
   it('show a conversation, and answer what its agent asks', async () => {
     await roost.ok(['run', '--detach', '--pipe', '--name', 'agent', 'qwen']);
-    const { page, faults } = await open();
-    await goToSession(page, 'agent');
+    const { page, faults } = await pages.open();
+    await pages.goToSession(page, 'agent');
     await page.getByRole('textbox', { name: 'Prompt' }).fill('ask execute');
     await page.getByRole('button', { name: 'Send' }).click();
     const asked = page.getByRole('region', { name: 'What it asks' });
@@ -135,11 +134,9 @@ describe.skipIf(chromium === null)('the pages of a hub', () => {
   });
 
   it('save a file, and overwrite nothing that was changed meanwhile', async () => {
-    const { page, faults } = await open();
+    const { page, faults } = await pages.open();
     const file = join(roost.work, 'notes.txt');
-    const [workspace] = await roost.json<{ id: string }[]>(['workspace', 'ls']);
-    const [node] = await roost.json<{ id: string }[]>(['node', 'ls']);
-    await page.evaluate(`location.hash = '/nodes/${node!.id}/workspaces/${workspace!.id}'`);
+    await pages.goToWorkspace(page, 'work');
     await page.getByText('notes.txt').click();
     const editor = page.getByLabel('Text of notes.txt');
     await editor.click();
@@ -162,7 +159,7 @@ describe.skipIf(chromium === null)('the pages of a hub', () => {
   });
 
   it('start a session by keys alone, also on a narrow screen', async () => {
-    const { page, faults } = await open(390);
+    const { page, faults } = await pages.open({ width: 390 });
     await page.keyboard.press('n');
     const dialog = page.getByRole('dialog', { name: 'New session' });
     await dialog.getByRole('textbox', { name: 'Name' }).fill('from-the-page');

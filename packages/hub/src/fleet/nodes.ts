@@ -204,7 +204,7 @@ export class Nodes implements Fleet {
     return relays.flatMap(({ terminals, user }) =>
       terminals.all
         .filter((one) => one.sessionId === sessionId)
-        .map(({ mode, since }) => ({ user, mode, since: new Date(since).toISOString() })),
+        .map(({ mode, drives, since }) => ({ user, mode, drives, since: new Date(since).toISOString() })),
     );
   }
 

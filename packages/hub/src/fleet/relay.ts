@@ -131,7 +131,7 @@ export class Relay {
       return;
     }
     if (isBinary) {
-      this.terminals.saw(data);
+      this.terminals.sawFromClient(data);
       passOn(this.#options.webSocket, line.webSocket, data, true);
       return;
     }
@@ -287,7 +287,7 @@ export class Relay {
     const { webSocket } = this.#options;
     const from = this.#line?.webSocket;
     if (from === undefined) return;
-    if (isBinary) this.terminals.saw(data);
+    if (isBinary) this.terminals.sawFromNode(data);
     if (isBinary || (this.#asked.size === 0 && !this.#isPartial)) {
       passOn(from, webSocket, data, isBinary);
       return;

@@ -118,6 +118,8 @@ export const Watcher = z.object({
   user: UserName.nullable(),
   /** drive: may become the one whose keystrokes and size count. */
   mode: z.enum(['drive', 'watch']),
+  /** Is that one. When nobody of a list is, it may be somebody on the machine itself, whom the hub does not see. */
+  drives: z.boolean(),
   since: z.iso.datetime(),
 });
 export type Watcher = z.infer<typeof Watcher>;
@@ -138,7 +140,7 @@ export const HubEventBody = lazySchema(() =>
     z.object({ kind: z.literal('record-changed'), record: HubRecord }),
     z.object({ kind: z.literal('record-removed'), recordId: RecordId, workspaceId: WorkspaceId.nullable() }),
     z.object({ kind: z.literal('interaction-changed'), interaction: InteractionSummary }),
-    /** Who has the terminal of a session open through the hub. */
+    /** Who has the terminal of a session open through the hub, and which of them drives. */
     z.object({
       kind: z.literal('watchers-changed'),
       sessionId: SessionId,

@@ -4,13 +4,13 @@ import { Anchor, Button, SegmentedControl } from '@mantine/core';
 import { Link, useLocation } from 'wouter';
 import type { SeenSession } from '@roost/client/browser';
 import { addressOf, SessionId } from '@roost/protocol';
-import { useHub, useMay, useNode, useView } from '../hub/hub-context.tsx';
+import { useHub, useMay, useMe, useNode, useView } from '../hub/hub-context.tsx';
 import { useAct, useHubQuery } from '../hub/queries.ts';
 import { Ago } from '../parts/ago.tsx';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { FailureAlert } from '../parts/failure-alert.tsx';
 import { Empty, LoadingRows, Page } from '../parts/page.tsx';
-import { isLive } from '../parts/session-words.ts';
+import { isLive, waitsForPerson } from '../parts/session-words.ts';
 import { SessionStatusWord } from '../parts/status.tsx';
 import { sessionPath, workspacePath } from '../shell/pages.ts';
 import { Composer } from './composer.tsx';
@@ -120,6 +120,7 @@ function ShownSession({ session }: { readonly session: SeenSession }) {
           {mayAct && <SessionActions session={session} />}
         </div>
       </div>
+      {!mayAct && <LookOnly session={session} />}
       {mayAct && isSpokenWith(session) && isLive(session) && <Interactions session={session} />}
       <div className={styles.body}>
         <Suspense fallback={<LoadingRows height={120} />}>
@@ -127,6 +128,18 @@ function ShownSession({ session }: { readonly session: SeenSession }) {
         </Suspense>
         {tab === 'conversation' && mayAct && isLive(session) && <Composer session={session} />}
       </div>
+    </div>
+  );
+}
+
+/** Says what is left out, and why. */
+function LookOnly({ session }: { readonly session: SeenSession }) {
+  const { role } = useMe();
+  if (!isLive(session)) return null;
+  return (
+    <div className={styles.facts} role="note">
+      {waitsForPerson(session) && 'It waits for somebody who may answer. '}
+      Your role is {role}: you see what it does; typing, answering and stopping need an operator.
     </div>
   );
 }

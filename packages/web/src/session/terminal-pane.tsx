@@ -9,6 +9,7 @@ import type { Tone } from '../parts/session-words.ts';
 import { Status } from '../parts/status.tsx';
 import { TerminalSession, type TerminalState } from './terminal-session.ts';
 import { TerminalView } from './terminal-view.ts';
+import { Watchers } from './watchers.tsx';
 import styles from './terminal-pane.module.css';
 
 /** Pixels of a window below which opening a session only watches it: driving would make it as narrow. */
@@ -106,7 +107,6 @@ export default function TerminalPane({ session }: { readonly session: SeenSessio
     <div className={styles.pane} ref={pane}>
       <div className={styles.bar}>
         <Status {...stateWord(state)} />
-        {session.attachedClients > 1 && <span>{session.attachedClients} attached</span>}
         {role === 'watcher' && mayDrive && (
           <Button size="compact-xs" variant="light" onClick={drive}>
             {mode === 'drive' ? 'Take over' : 'Drive'}
@@ -122,6 +122,7 @@ export default function TerminalPane({ session }: { readonly session: SeenSessio
             Try again
           </Button>
         )}
+        {role !== null && <Watchers session={session} ownRole={role} />}
         <span className={styles.tools}>
           <Switch
             size="xs"
