@@ -7,6 +7,7 @@ import type { AuditEntry } from '@roost/protocol';
 import { useHub, useMay, useView } from '../hub/hub-context.tsx';
 import { FailureAlert } from '../parts/failure-alert.tsx';
 import { Empty, LoadingRows, Page, TableBox } from '../parts/page.tsx';
+import { auditActs, targetText } from './audit-acts.ts';
 
 /** Lines of one page. */
 const LINES_AT_ONCE = 100;
@@ -74,7 +75,7 @@ function Lines({ actor, operation }: { readonly actor: string; readonly operatio
       />
     );
   }
-  const entries = lines.data.pages.flatMap((page) => page.entries);
+  const entries = auditActs(lines.data.pages.flatMap((page) => page.entries));
   if (entries.length === 0) return <Empty title="No line is like that" />;
   return (
     <>
@@ -117,8 +118,6 @@ function Lines({ actor, operation }: { readonly actor: string; readonly operatio
 
 function Line({ entry }: { readonly entry: AuditEntry }) {
   const view = useView();
-  const node = entry.nodeId === null ? null : (view?.nodes.get(entry.nodeId)?.name ?? entry.nodeId);
-  const target = Object.entries(entry.target).map(([name, value]) => `${name} ${value}`);
   return (
     <Table.Tr>
       <Table.Td className="roost-numbers roost-whole" title={`request ${entry.requestId}`}>
@@ -126,7 +125,7 @@ function Line({ entry }: { readonly entry: AuditEntry }) {
       </Table.Td>
       <Table.Td title={`${entry.credential ?? 'no credential'} from ${entry.from}`}>{entry.actor}</Table.Td>
       <Table.Td className="roost-mono">{entry.operation}</Table.Td>
-      <Table.Td>{[...(node === null ? [] : [`on ${node}`]), ...target].join(', ')}</Table.Td>
+      <Table.Td title={idsText(entry)}>{targetText(entry, view)}</Table.Td>
       <Table.Td>
         <Text
           component="span"
@@ -138,4 +137,11 @@ function Line({ entry }: { readonly entry: AuditEntry }) {
       </Table.Td>
     </Table.Tr>
   );
+}
+
+/** As they are in the log. */
+function idsText({ target }: AuditEntry): string {
+  return Object.entries(target)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ');
 }
