@@ -10,9 +10,9 @@ import {
   launchFault,
   launchRequest,
   type LaunchChoice,
-  type LaunchPlace,
   type LaunchRequest,
 } from './launch-request.ts';
+import { PlaceFields, type FieldsProps } from './launch-places.tsx';
 import { LaunchReceipt, type LaunchOutcome } from './launch-receipt.tsx';
 import styles from './launch.module.css';
 
@@ -108,12 +108,6 @@ export function LaunchForm({
   );
 }
 
-interface FieldsProps {
-  readonly snapshot: NodeSnapshot;
-  readonly choice: LaunchChoice;
-  readonly onChange: (changed: Partial<LaunchChoice>) => void;
-}
-
 const NO_PROFILE = '';
 
 function ProfileFields({ snapshot, choice, onChange }: FieldsProps) {
@@ -172,38 +166,6 @@ function ProfileFields({ snapshot, choice, onChange }: FieldsProps) {
   );
 }
 
-function PlaceFields({ snapshot, choice, onChange }: FieldsProps) {
-  const places = placesOf(snapshot, choice.workspace.id);
-  const value = placeValue(choice.place);
-  return (
-    <div className={styles.pair}>
-      <Select
-        label="Workspace"
-        searchable
-        allowDeselect={false}
-        data={snapshot.workspaces.map(({ id, root }) => ({ value: id, label: `${id} (${root})` }))}
-        value={choice.workspace.id}
-        onChange={(next) => {
-          const workspace = snapshot.workspaces.find(({ id }) => id === next);
-          if (workspace !== undefined) onChange({ workspace, place: { kind: 'workspace' } });
-        }}
-      />
-      {places.length > 1 && (
-        <Select
-          label="Worktree"
-          allowDeselect={false}
-          data={places.map(({ place, label }) => ({ value: placeValue(place), label }))}
-          value={value}
-          onChange={(next) => {
-            const found = places.find(({ place }) => placeValue(place) === next);
-            if (found !== undefined) onChange({ place: found.place });
-          }}
-        />
-      )}
-    </div>
-  );
-}
-
 function firstChoice(snapshot: NodeSnapshot, { workspaceId }: LaunchPreset): LaunchChoice {
   const workspace = snapshot.workspaces.find(({ id }) => id === workspaceId) ?? snapshot.workspaces[0];
   if (workspace === undefined) throw new Error('there is no workspace to start in');
@@ -219,36 +181,4 @@ function firstChoice(snapshot: NodeSnapshot, { workspaceId }: LaunchPreset): Lau
     prompt: '',
     name: '',
   };
-}
-
-function placesOf(
-  snapshot: NodeSnapshot,
-  workspaceId: string,
-): { readonly place: LaunchPlace; readonly label: string }[] {
-  const profiles = (snapshot.launchInventory.worktreeProfiles ?? []).filter(
-    ({ sourceWorkspace }) => sourceWorkspace === workspaceId,
-  );
-  const leases = (snapshot.worktrees ?? []).filter(
-    ({ sourceWorkspaceId, state }) =>
-      sourceWorkspaceId === workspaceId && ['ready', 'retained', 'in-use'].includes(state),
-  );
-  return [
-    { place: { kind: 'workspace' }, label: 'The workspace itself' },
-    ...profiles.map((profile) => ({
-      place: { kind: 'new-worktree', profile } as const,
-      label: `A new worktree (${profile.id})`,
-    })),
-    ...leases.map(({ id, branch }) => ({ place: { kind: 'lease', leaseId: id } as const, label: branch })),
-  ];
-}
-
-function placeValue(place: LaunchPlace): string {
-  switch (place.kind) {
-    case 'workspace':
-      return 'workspace';
-    case 'new-worktree':
-      return `new ${place.profile.id}`;
-    case 'lease':
-      return place.leaseId;
-  }
 }

@@ -30,7 +30,7 @@ const trees: WorktreeProfileSummary = {
 };
 const choice: LaunchChoice = {
   nodeId: NODE_ID,
-  workspace: { id: SHOP, root: '/work/shop' },
+  workspace: { id: SHOP, root: '/work/shop', kind: 'git' },
   profile,
   provider: 'claude',
   transport: 'pty',
@@ -57,6 +57,7 @@ test('every request is one that the protocol takes', () => {
     { kind: 'workspace' },
     { kind: 'new-worktree', profile: trees },
     { kind: 'lease', leaseId: LeaseId.parse('wt-0123456789abcdef') },
+    { kind: 'worktree', path: '/work/shop.worktrees/fix', workspaceId: WorkspaceId.parse('fix') },
   ];
   for (const place of places) {
     const { operation, params } = launchRequest({ ...choice, place, name: 'fix-1' }, 'key-1');
@@ -65,6 +66,17 @@ test('every request is one that the protocol takes', () => {
   const plain = launchRequest({ ...choice, profile: null }, 'key-1');
   expect(plain.operation).toBe('session.spawn');
   expect(OPERATIONS['session.spawn'].params.safeParse(plain.params).error).toBeUndefined();
+});
+
+test('a worktree made by hand is started in by its directory, or by its own workspace', () => {
+  const path = '/work/shop.worktrees/fix';
+  const place = { kind: 'worktree', path, workspaceId: null } as const;
+  expect(launchFault({ ...choice, place })).toContain('no workspace yet');
+  const plain = { ...choice, place, profile: null };
+  expect(launchFault(plain)).toBeNull();
+  expect(launchRequest(plain, 'key-1').params).toMatchObject({ directory: path });
+  const known = { ...choice, place: { ...place, workspaceId: WorkspaceId.parse('fix') } };
+  expect(launchRequest(known, 'key-1').params).toMatchObject({ target: { workspaceId: 'fix' } });
 });
 
 test('what cannot be had without a profile is said before it is asked', () => {

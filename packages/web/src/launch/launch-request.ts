@@ -7,9 +7,10 @@ import {
   type ParamsInput,
   type SpawnProfileSummary,
   type Transport,
+  type WorkspaceId,
+  type Workspace,
   type WorktreeProfileSummary,
 } from '@roost/protocol';
-import type { Workspace } from '@roost/protocol';
 
 /** Milliseconds until an agent has to run. */
 export const LAUNCH_DEADLINE_MS = 60_000;
@@ -17,11 +18,13 @@ export const LAUNCH_DEADLINE_MS = 60_000;
 export type LaunchPlace =
   | { readonly kind: 'workspace' }
   | { readonly kind: 'new-worktree'; readonly profile: WorktreeProfileSummary }
-  | { readonly kind: 'lease'; readonly leaseId: LeaseId };
+  | { readonly kind: 'lease'; readonly leaseId: LeaseId }
+  /** One that was made by hand; it becomes a workspace with its first session. */
+  | { readonly kind: 'worktree'; readonly path: string; readonly workspaceId: WorkspaceId | null };
 
 export interface LaunchChoice {
   readonly nodeId: NodeId;
-  readonly workspace: Pick<Workspace, 'id' | 'root'>;
+  readonly workspace: Pick<Workspace, 'id' | 'root' | 'kind'>;
   /** null: a provider as it is, without a profile. */
   readonly profile: SpawnProfileSummary | null;
   /** That of the profile unless another one is chosen. */
@@ -43,8 +46,11 @@ export type LaunchRequest =
 export function launchFault(choice: LaunchChoice): string | null {
   if (choice.name !== '' && !SessionName.safeParse(choice.name).success)
     return 'A name is 1-64 letters, digits, dots, dashes and underscores.';
-  if (choice.profile === null && choice.place.kind !== 'workspace')
+  const { kind } = choice.place;
+  if (choice.profile === null && (kind === 'new-worktree' || kind === 'lease'))
     return 'A managed worktree needs a spawn profile.';
+  if (choice.profile !== null && choice.place.kind === 'worktree' && choice.place.workspaceId === null)
+    return 'That worktree is no workspace yet: start there without a profile, which makes it one.';
   if (choice.profile === null && choice.prompt !== '')
     return 'A first prompt needs a spawn profile; without one, write it once the agent is ready.';
   return null;
@@ -58,7 +64,7 @@ export function launchRequest(choice: LaunchChoice, key: string): LaunchRequest 
     return {
       operation: 'session.spawn',
       params: {
-        directory: workspace.root,
+        directory: place.kind === 'worktree' ? place.path : workspace.root,
         transport,
         launch: { kind: 'provider', provider, arguments: [] },
         ...(name === null ? {} : { name }),
@@ -66,7 +72,7 @@ export function launchRequest(choice: LaunchChoice, key: string): LaunchRequest 
     };
   }
   const spec: ParamsInput<'spawn.submit'> = {
-    target: { nodeId, workspaceId: workspace.id },
+    target: { nodeId, workspaceId: (place.kind === 'worktree' ? place.workspaceId : null) ?? workspace.id },
     profileId: profile.id,
     expectedRevision: profile.revision,
     overrides: {
@@ -80,6 +86,7 @@ export function launchRequest(choice: LaunchChoice, key: string): LaunchRequest 
   };
   switch (place.kind) {
     case 'workspace':
+    case 'worktree':
       return { operation: 'spawn.submit', params: spec };
     case 'new-worktree':
       return {

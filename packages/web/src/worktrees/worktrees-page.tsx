@@ -1,4 +1,4 @@
-/** Managed worktrees of every node: what they are for, and what stands in the way of those that should go. */
+/** Worktrees of every node: what managed ones are for, and what stands in the way of those that should go. */
 import { useState } from 'react';
 import { Button, Group, Modal, Select, Stack, Table, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
@@ -21,6 +21,7 @@ import type { Tone } from '../parts/session-words.ts';
 import { Status } from '../parts/status.tsx';
 import { workspacePath } from '../shell/pages.ts';
 import { AllocateButton } from './allocate.tsx';
+import { WorktreesByHand } from './by-hand.tsx';
 
 /** Milliseconds between two looks while the page is open. */
 const LOOK_MS = 10_000;
@@ -89,7 +90,9 @@ function NodeWorktrees({ node }: { readonly node: HubNode }) {
         {mayAct && isOnline && <AllocateButton nodeId={node.id} />}
       </Group>
       {!isOnline && leases.data === undefined && (
-        <Empty title={`${node.name} is ${node.link.state}`}>Its worktrees are shown once it is back.</Empty>
+        <Text size="sm" c="dimmed">
+          It is {node.link.state}; its worktrees are shown once it is back.
+        </Text>
       )}
       {leases.error !== null && (
         <FailureAlert
@@ -98,11 +101,16 @@ function NodeWorktrees({ node }: { readonly node: HubNode }) {
           onRetry={() => void leases.refetch()}
         />
       )}
-      {leases.data?.leases.length === 0 && <Empty title="No managed worktrees" />}
+      {leases.data?.leases.length === 0 && (
+        <Text size="sm" c="dimmed">
+          No managed worktrees
+        </Text>
+      )}
       {leases.data === undefined && isOnline && leases.error === null && <LoadingRows rows={2} />}
       {leases.data !== undefined && leases.data.leases.length > 0 && (
         <LeaseTable node={node} leases={leases.data.leases} />
       )}
+      {leases.data !== undefined && isOnline && <WorktreesByHand node={node} leases={leases.data.leases} />}
     </Stack>
   );
 }
@@ -110,7 +118,7 @@ function NodeWorktrees({ node }: { readonly node: HubNode }) {
 function LeaseTable({ node, leases }: { readonly node: HubNode; readonly leases: readonly WorktreeLease[] }) {
   return (
     <TableBox label={`Worktrees on ${node.name}`}>
-      <Table verticalSpacing="xs">
+      <Table verticalSpacing="xs" layout="fixed">
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Branch</Table.Th>
@@ -154,9 +162,7 @@ function LeaseRow({ node, lease }: { readonly node: HubNode; readonly lease: Wor
         )}
       </Table.Td>
       <Table.Td>{lease.sourceWorkspaceId}</Table.Td>
-      <Table.Td>
-        {lease.holders.sessions} sessions, {lease.holders.records} records
-      </Table.Td>
+      <Table.Td>{holdersText(lease.holders)}</Table.Td>
       <Table.Td>
         <Ago since={lease.updatedAt} />
       </Table.Td>
@@ -165,6 +171,15 @@ function LeaseRow({ node, lease }: { readonly node: HubNode; readonly lease: Wor
       </Table.Td>
     </Table.Tr>
   );
+}
+
+function holdersText({ sessions, records }: WorktreeLease['holders']): string {
+  const texts = [countOf(sessions, 'session'), countOf(records, 'record')].filter((text) => text !== null);
+  return texts.length === 0 ? 'nobody' : texts.join(', ');
+}
+
+function countOf(count: number, what: string): string | null {
+  return count === 0 ? null : `${count} ${count === 1 ? what : `${what}s`}`;
 }
 
 function LeaseActions({ node, lease }: { readonly node: HubNode; readonly lease: WorktreeLease }) {

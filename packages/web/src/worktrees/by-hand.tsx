@@ -1,0 +1,159 @@
+/** Worktrees of one node that were made by hand: of every repository in which a workspace is. */
+import { Table, Text } from '@mantine/core';
+import { useQueries, useQueryClient } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import type { HubNode, WorkspaceId, WorktreeLease } from '@roost/protocol';
+import { useHub, useMay, useView } from '../hub/hub-context.tsx';
+import { nodeKey } from '../hub/queries.ts';
+import { ConfirmButton } from '../parts/confirm.tsx';
+import { TableBox } from '../parts/page.tsx';
+import { Status } from '../parts/status.tsx';
+import { sessionPath, workspacePath } from '../shell/pages.ts';
+import { otherWorktrees, worktreeName, type OtherWorktree, type WorktreeListing } from './other-worktrees.ts';
+
+/** Milliseconds between two looks while the page is open. */
+const LOOK_MS = 30_000;
+/** Workspaces that are asked: each question starts a git. */
+const ASKED_MAX = 24;
+
+export function WorktreesByHand({
+  node,
+  leases,
+}: {
+  readonly node: HubNode;
+  readonly leases: readonly WorktreeLease[];
+}) {
+  const { api } = useHub();
+  const leased = new Set(leases.map(({ workspaceId }) => workspaceId));
+  const workspaces = [...(useView()?.workspaces.values() ?? [])].filter(
+    ({ id, nodeId, kind }) => nodeId === node.id && kind === 'git' && !leased.has(id),
+  );
+  const listings = useQueries({
+    queries: workspaces.slice(0, ASKED_MAX).map(({ id }) => ({
+      queryKey: nodeKey(node.id, 'worktree.list', { workspaceId: id }),
+      queryFn: async ({ signal }: { signal: AbortSignal }): Promise<WorktreeListing> => ({
+        ...(await api.node(node.id, 'worktree.list', { workspaceId: id }, { signal })),
+        askedOf: id,
+      }),
+      refetchInterval: LOOK_MS,
+    })),
+  });
+  const found = otherWorktrees(
+    listings.flatMap(({ data }) => data ?? []),
+    leases,
+  );
+  const silent = listings.filter(({ error, data }) => error !== null && data === undefined).length;
+  return (
+    <>
+      {found.length > 0 && <ByHandTable node={node} worktrees={found} />}
+      {silent > 0 && (
+        <Text size="xs" c="dimmed">
+          Git could not tell of {silent} {silent === 1 ? 'workspace' : 'workspaces'}.
+        </Text>
+      )}
+      {workspaces.length > ASKED_MAX && (
+        <Text size="xs" c="dimmed">
+          Those of {ASKED_MAX} workspaces are shown; there are {workspaces.length}.
+        </Text>
+      )}
+    </>
+  );
+}
+
+function ByHandTable({
+  node,
+  worktrees,
+}: {
+  readonly node: HubNode;
+  readonly worktrees: readonly OtherWorktree[];
+}) {
+  return (
+    <TableBox label={`Worktrees made by hand on ${node.name}`}>
+      <Table verticalSpacing="xs" layout="fixed">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Made by hand</Table.Th>
+            <Table.Th>State</Table.Th>
+            <Table.Th>Of</Table.Th>
+            <Table.Th>Held by</Table.Th>
+            <Table.Th>Commit</Table.Th>
+            <Table.Th>
+              <span className="roost-hidden">What can be done</span>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {worktrees.map((worktree) => (
+            <ByHandRow key={worktree.path} node={node} worktree={worktree} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </TableBox>
+  );
+}
+
+function ByHandRow({ node, worktree }: { readonly node: HubNode; readonly worktree: OtherWorktree }) {
+  const name = worktreeName(worktree);
+  return (
+    <Table.Tr>
+      <Table.Td title={worktree.path}>
+        <Named nodeId={node.id} workspaceId={worktree.workspaceId} name={name} />
+      </Table.Td>
+      <Table.Td>
+        <Status {...stateOf(worktree)} />
+      </Table.Td>
+      <Table.Td>{worktree.sourceWorkspaceId}</Table.Td>
+      <Table.Td>
+        {worktree.sessions.length === 0
+          ? 'nobody'
+          : worktree.sessions.map(({ sessionId, name: session }, index) => (
+              <span key={sessionId}>
+                {index > 0 && ', '}
+                <Link href={sessionPath(sessionId)}>{session}</Link>
+              </span>
+            ))}
+      </Table.Td>
+      <Table.Td className="roost-mono">{worktree.head?.slice(0, 8) ?? 'none'}</Table.Td>
+      <Table.Td ta="right">
+        <RemoveButton node={node} worktree={worktree} />
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function Named({
+  nodeId,
+  workspaceId,
+  name,
+}: {
+  readonly nodeId: HubNode['id'];
+  readonly workspaceId: WorkspaceId | null;
+  readonly name: string;
+}) {
+  return workspaceId === null ? name : <Link href={workspacePath(nodeId, workspaceId)}>{name}</Link>;
+}
+
+function stateOf({ prunable, locked, workspaceId }: OtherWorktree) {
+  if (prunable !== null) return { text: 'its directory is gone', tone: 'bad' } as const;
+  if (locked !== null) return { text: 'locked', tone: 'wait' } as const;
+  return { text: workspaceId === null ? 'no workspace yet' : 'workspace', tone: 'quiet' } as const;
+}
+
+function RemoveButton({ node, worktree }: { readonly node: HubNode; readonly worktree: OtherWorktree }) {
+  const { api } = useHub();
+  const queries = useQueryClient();
+  const mayAct = useMay('operator');
+  const { sourceWorkspaceId, path: targetRoot, mode } = worktree;
+  if (!mayAct || mode !== 'manual') return null;
+  return (
+    <ConfirmButton
+      label="Remove"
+      title={`Remove the worktree ${worktreeName(worktree)}?`}
+      act={() => api.node(node.id, 'worktree.remove', { sourceWorkspaceId, targetRoot })}
+      onDone={() => void queries.invalidateQueries({ queryKey: nodeKey(node.id, 'worktree.list') })}
+    >
+      It is removed unless something in it would be lost, ignored files among it. Its branch stays; commits
+      that nothing else reaches get a recovery ref.
+    </ConfirmButton>
+  );
+}
