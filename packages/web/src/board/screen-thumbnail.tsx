@@ -35,6 +35,7 @@ export function ScreenThumbnail({
       ref={ref}
       className={lines.length > 0 ? styles.screen : `${styles.screen} ${styles.noScreen}`}
       aria-hidden="true"
+      data-shown={screen.data !== undefined || undefined}
     >
       {lines.length > 0 ? lines.join('\n') : noLinesText(screen.isError, screen.isSuccess, isReachable)}
     </div>

@@ -1,10 +1,12 @@
 import { Link } from 'wouter';
 import type { SeenSession } from '@roost/client/browser';
 import type { HubNode } from '@roost/protocol';
+import { useMay } from '../hub/hub-context.tsx';
 import { Ago } from '../parts/ago.tsx';
 import { isLive, waitsForPerson } from '../parts/session-words.ts';
 import { SessionStatusWord } from '../parts/status.tsx';
 import { sessionPath } from '../shell/pages.ts';
+import { ConversationThumbnail } from './conversation-thumbnail.tsx';
 import { ScreenThumbnail } from './screen-thumbnail.tsx';
 import styles from './board.module.css';
 
@@ -39,9 +41,14 @@ export function SessionCard({
         {isLive(session) && !isReachable && ` (${node?.link.state ?? 'unknown'}: as last seen)`}
       </span>
       {detail !== null && <span className={`${styles.detail} roost-mono`}>{detail}</span>}
-      {withScreen && session.transport === 'pty' && isLive(session) && (
-        <ScreenThumbnail session={session} isReachable={isReachable} />
-      )}
+      {withScreen && isLive(session) && <Thumbnail session={session} isReachable={isReachable} />}
     </Link>
   );
+}
+
+function Thumbnail(shown: { readonly session: SeenSession; readonly isReachable: boolean }) {
+  const mayRead = useMay('operator');
+  const { transport, protocol } = shown.session;
+  if (transport === 'pty') return <ScreenThumbnail {...shown} />;
+  return mayRead && protocol !== null && protocol !== undefined ? <ConversationThumbnail {...shown} /> : null;
 }

@@ -89,7 +89,8 @@ function NodeCard({ node, view }: { readonly node: HubNode; readonly view: HubVi
         </span>
       </div>
       <div className={styles.why}>
-        {reason ?? 'online'} <Lasting since={node.link.since} />
+        {reason !== null && `${reason}; `}
+        {node.link.state} <Lasting since={node.link.since} />
         {!isOnline && node.seenAt !== null && (
           <>
             ; shown as it was <Ago since={node.seenAt} />

@@ -67,4 +67,5 @@ export const SearchIcon = icon(
 export const PlusIcon = icon(<path d="M10 4v12M4 10h12" />);
 export const MoreIcon = icon(<path d="M4.5 10h.01M10 10h.01M15.5 10h.01" strokeWidth="2.6" />);
 export const FileIcon = icon(<path d="M5 3h6l4 4v10H5zM11 3v4h4" />);
+export const FolderIcon = icon(<path d="M3 5h5l2 2h7v9H3z" />);
 export const ChevronIcon = icon(<path d="m7 5 6 5-6 5" />);

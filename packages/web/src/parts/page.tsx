@@ -22,7 +22,7 @@ export function Page({
     <div className={styles.page}>
       <div className={styles.head}>
         <h1 className={styles.title}>{title}</h1>
-        {note}
+        {note !== undefined && <span className={styles.note}>{note}</span>}
         {tools !== undefined && <div className={styles.tools}>{tools}</div>}
       </div>
       {children}

@@ -8,6 +8,9 @@ import { useHub } from '../hub/hub-context.tsx';
 import { nodeKey, useAct, useNodeQuery } from '../hub/queries.ts';
 import { Ago } from '../parts/ago.tsx';
 import { FailureAlert } from '../parts/failure-alert.tsx';
+import { askedText } from './asked-text.ts';
+import { ChangedLines } from './changed-lines.tsx';
+import { toolChange } from './tool-change.ts';
 import styles from './interactions.module.css';
 
 /** Milliseconds between two looks, should an event have been lost with a line. */
@@ -63,37 +66,42 @@ function InteractionCard({
   );
   const answer = (reply: InteractionReply) => () => answering.mutate(reply);
   const code = answering.error?.failure.code;
+  const change = toolChange(interaction.detail);
+  const hasOptions = interaction.options.length > 0;
+  const takesText = interaction.interaction === 'question' && !hasOptions;
+  // To refuse once is what is offered below, where the agent can be told why.
+  const options = interaction.options.filter(({ kind }) => takesText || kind !== 'reject-once');
   return (
     <article className={styles.card}>
       <div className={styles.title}>
-        {interaction.title}{' '}
+        {askedText(interaction)}{' '}
         <span className={styles.when}>
           <Ago since={interaction.askedAt} />
         </span>
       </div>
       {interaction.detail !== '' && interaction.detail !== interaction.title && (
         <pre className={styles.detail} tabIndex={0} aria-label="What it is about">
-          {interaction.detail}
+          {change === null ? interaction.detail : <ChangedLines lines={change.lines} />}
         </pre>
       )}
       <div className={styles.answers}>
-        {interaction.options.map((option) => (
+        {options.map((option) => (
           <Button
             key={option.optionId}
             size="xs"
-            variant={option.kind.startsWith('allow') ? 'filled' : 'default'}
+            variant={option.kind === 'allow-once' ? 'filled' : 'default'}
             loading={answering.isPending}
             onClick={answer({ kind: 'option', optionId: option.optionId })}
           >
             {option.label}
           </Button>
         ))}
-        {interaction.interaction === 'approval' && interaction.options.length === 0 && (
+        {interaction.interaction === 'approval' && !hasOptions && (
           <Button size="xs" loading={answering.isPending} onClick={answer({ kind: 'allow' })}>
             Allow once
           </Button>
         )}
-        {interaction.interaction === 'question' && interaction.options.length === 0 ? (
+        {takesText ? (
           <AnswerText
             isBusy={answering.isPending}
             onAnswer={(text) => answering.mutate({ kind: 'text', text })}

@@ -7,8 +7,10 @@ import { FailureAlert } from '../parts/failure-alert.tsx';
 import { Empty, LoadingRows } from '../parts/page.tsx';
 import { countText } from '../parts/quantities.ts';
 import { Status } from '../parts/status.tsx';
+import { ChangedLines } from './changed-lines.tsx';
 import type { Timeline, TimelineItem, ToolItem } from './timeline-model.ts';
-import { toolChange } from './tool-change.ts';
+import { toolChange, toolSubject } from './tool-change.ts';
+import { askedText } from './asked-text.ts';
 import { useTimeline } from './use-timeline.ts';
 import styles from './timeline-pane.module.css';
 
@@ -47,11 +49,15 @@ export function TimelinePane({ session }: { readonly session: SeenSession }) {
         {timeline.items.map((item) => (
           <Item key={item.key} item={item} />
         ))}
-        {timeline.isWorking && <Status text="working" tone="busy" isMoving />}
+        {timeline.isWorking && !isAsking(timeline) && <Status text="working" tone="busy" isMoving />}
       </div>
       <UsageLine timeline={timeline} />
     </div>
   );
+}
+
+function isAsking({ items }: Timeline): boolean {
+  return items.some((item) => item.kind === 'request' && item.outcome === null);
 }
 
 function Item({ item }: { readonly item: TimelineItem }) {
@@ -79,7 +85,7 @@ function ItemBody({ item }: { readonly item: TimelineItem }) {
     case 'request':
       return (
         <div className={styles.note} data-level={item.outcome === null ? 'warning' : 'info'}>
-          {item.request.title}: {item.outcome ?? 'waits for an answer'}
+          {askedText(item.request)}: {item.outcome ?? 'waits for an answer'}
         </div>
       );
     case 'plan':
@@ -130,7 +136,9 @@ function Tool({ item }: { readonly item: ToolItem }) {
     <details className={styles.fold}>
       <summary>
         <span className={styles.toolName}>{item.tool}</span>
-        <span className={styles.toolTitle}>{item.title ?? change?.path ?? firstLine(item.input)}</span>
+        <span className={styles.toolTitle}>
+          {firstLine(item.title ?? toolSubject(item.input) ?? item.input)}
+        </span>
         <span className={styles.took}>
           {item.outcome === null ? (
             <Loader size={12} aria-label="runs" />
@@ -140,16 +148,7 @@ function Tool({ item }: { readonly item: ToolItem }) {
         </span>
       </summary>
       <pre className={styles.text} tabIndex={0} aria-label={`Input of ${item.tool}`}>
-        {change === null
-          ? prettyJson(item.input)
-          : change.lines.map(({ sign, text }, index) => (
-              <span
-                key={index}
-                className={sign === '+' ? styles.added : sign === '-' ? styles.removed : styles.same}
-              >
-                {sign} {text}
-              </span>
-            ))}
+        {change === null ? prettyJson(item.input) : <ChangedLines lines={change.lines} />}
       </pre>
       {item.output !== '' && (
         <pre className={styles.text} tabIndex={0} aria-label={`Output of ${item.tool}`}>

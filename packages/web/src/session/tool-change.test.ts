@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changedLines, toolChange } from './tool-change.ts';
+import { changedLines, toolChange, toolSubject } from './tool-change.ts';
 
 const drawn = (before: string, after: string) =>
   changedLines(before, after).map(({ sign, text }) => sign + text);
@@ -25,4 +25,10 @@ test('an edit of a file is read from the input of the tool, whatever its fields 
 test('other tools and inputs that were cut change nothing that is known', () => {
   for (const input of ['{"command":"ls"}', '{"file_path":"/a', '[]', '{"path":"/a"}'])
     expect(toolChange(input)).toBeNull();
+});
+
+test('a tool is called by what it works on, where that is known', () => {
+  expect(toolSubject('{"offset":2,"file_path":"/a.ts"}')).toBe('/a.ts');
+  expect(toolSubject('{"command":"npm test","description":"Runs them"}')).toBe('npm test');
+  for (const input of ['{"count":1}', 'not json', '[]']) expect(toolSubject(input)).toBeNull();
 });

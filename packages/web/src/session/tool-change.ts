@@ -11,16 +11,25 @@ export interface ChangedLine {
   readonly text: string;
 }
 
+/** What agents call the file that a tool works on. */
+const PATHS = ['file_path', 'filePath', 'path', 'absolute_path', 'notebook_path'] as const;
 /** Lines around a change that are shown as they are. */
 const CONTEXT_LINES = 2;
 /** Lines of one change that are shown. */
 const LINES_MAX = 400;
 
+/** What a tool works on, in a line: a file, a command, a pattern; null: not known here. `input`: JSON as text. */
+export function toolSubject(input: string): string | null {
+  const fields = parseObject(input);
+  if (fields === null) return null;
+  return textOf(fields, ...PATHS, 'command', 'cmd', 'pattern', 'query', 'url', 'description');
+}
+
 /** null: it changes no file, or not in a way that is known here. `input`: JSON as text. */
 export function toolChange(input: string): ToolChange | null {
   const fields = parseObject(input);
   if (fields === null) return null;
-  const path = textOf(fields, 'file_path', 'filePath', 'path', 'absolute_path');
+  const path = textOf(fields, ...PATHS);
   if (path === null) return null;
   const before = textOf(fields, 'old_string', 'oldString', 'old_text', 'oldText');
   const after = textOf(fields, 'new_string', 'newString', 'new_text', 'newText', 'content');

@@ -72,7 +72,7 @@ function InviteTable({ invites }: { readonly invites: readonly HubInvite[] }) {
                   ? 'nobody yet'
                   : (view?.nodes.get(invite.usedBy)?.name ?? invite.usedBy)}
               </Table.Td>
-              <Table.Td>
+              <Table.Td ta="right">
                 {invite.usedBy === null && (
                   <ConfirmButton
                     label="Revoke"

@@ -74,7 +74,7 @@ function TokenTable({ tokens }: { readonly tokens: readonly HubToken[] }) {
               </Table.Td>
               <Table.Td>{token.lastUsedAt === null ? 'never' : <Ago since={token.lastUsedAt} />}</Table.Td>
               <Table.Td>{new Date(token.expiresAt).toLocaleDateString()}</Table.Td>
-              <Table.Td>
+              <Table.Td ta="right">
                 <ConfirmButton
                   label="Revoke"
                   title={`Revoke ${token.label}?`}

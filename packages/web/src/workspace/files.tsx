@@ -8,7 +8,7 @@ import {
   type TreeNodeData,
 } from '@mantine/core';
 import { RepositoryPath, type TreeCut, type WorkspaceTree } from '@roost/protocol';
-import { ChevronIcon, FileIcon, SearchIcon } from '../parts/icons.tsx';
+import { ChevronIcon, FileIcon, FolderIcon, SearchIcon } from '../parts/icons.tsx';
 import { Empty, LoadingRows } from '../parts/page.tsx';
 import { fileTree, matchingEntries, type FileNode } from './file-tree.ts';
 import type { Place } from './workspace-page.tsx';
@@ -138,6 +138,8 @@ function FileLine({
         <span className={expanded ? styles.open : undefined}>
           <ChevronIcon />
         </span>
+      ) : kind === 'directory' ? (
+        <FolderIcon />
       ) : (
         <FileIcon />
       )}

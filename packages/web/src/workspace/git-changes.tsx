@@ -35,7 +35,7 @@ export default function GitChanges({ place: { nodeId, workspaceId } }: { readonl
   if (status.kind === 'unknown') return <Empty title="Git could not tell">{UNKNOWN[status.reason]}</Empty>;
   return (
     <>
-      <div>{headText(status)}</div>
+      <div className={styles.head}>{headText(status)}</div>
       {status.entries.length === 0 ? (
         <Empty title="Everything is committed" />
       ) : (

@@ -8,6 +8,7 @@ import { nodeKey, useAct, useNodeQuery } from '../hub/queries.ts';
 import { FailureAlert } from '../parts/failure-alert.tsx';
 import { Empty, LoadingRows } from '../parts/page.tsx';
 import { bytesText } from '../parts/quantities.ts';
+import { ChangedLines } from '../session/changed-lines.tsx';
 import { changedLines } from '../session/tool-change.ts';
 import { CodeEditor } from './code-editor.tsx';
 import type { Place } from './workspace-page.tsx';
@@ -179,14 +180,7 @@ function TextFile({
 function Difference({ before, after }: { readonly before: string; readonly after: string }) {
   return (
     <pre className={styles.conflictText} tabIndex={0} aria-label="Theirs without, mine with plus">
-      {changedLines(before, after).map(({ sign, text }, index) => (
-        <span
-          key={index}
-          className={sign === '+' ? styles.added : sign === '-' ? styles.removed : styles.same}
-        >
-          {sign} {text}
-        </span>
-      ))}
+      <ChangedLines lines={changedLines(before, after)} />
     </pre>
   );
 }
