@@ -11,6 +11,7 @@ const REAL_AGENTS = [
   'first-prompts',
   'real-agents',
   'spoken-agents/*',
+  'web-agents',
   'worktree-agents',
 ].map((name) => `test/e2e/${name}.test.ts`);
 
