@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ensureRealCli, HOMES, startMockModelServer, type MockModelServer } from '@roost/lab';
-import type { UserName } from '@roost/protocol';
 import { RoostHome } from '../../test/support/roost-home.ts';
 import { HubHome } from '../../test/support/hub-home.ts';
 import { waitFor } from '../../test/support/wait-for.ts';

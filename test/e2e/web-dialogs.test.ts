@@ -161,9 +161,11 @@ describe.skipIf(chromium === null)('the pages of a hub', () => {
     await confirm(page, row(page, 'mill').getByRole('button', { name: 'Revoke' }));
     await row(page, 'mill').waitFor({ state: 'hidden' });
 
+    await roost.ok(['hub', 'user', 'add', 'cleo', '--role', 'observer', '--node', 'local']);
     await page.getByRole('button', { name: 'New user' }).click();
     await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('bob');
     await page.getByRole('button', { name: 'Add' }).click();
+    await row(page, 'cleo').getByRole('cell', { name: 'local', exact: true }).waitFor();
     await row(page, 'bob').getByRole('button', { name: 'Login link' }).click();
     const link = await page.getByRole('textbox', { name: /^For bob/ }).inputValue();
     const other = await (await pages.browser.newContext()).newPage();

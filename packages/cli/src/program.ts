@@ -46,7 +46,6 @@ async function buildProgram(argv: readonly string[], context: CommandContext): P
     .description('Runs AI coding agents as durable sessions that belong to the machine, not to a window.')
     .version(VERSION, '-V, --version')
     .option('--home <directory>', 'state directory (default: $ROOST_HOME, else ~/.roost)')
-    .option('--node <node>', 'a node of the hub instead of this machine (default: $ROOST_NODE)')
     .option('--no-start', 'fail instead of starting a node when none runs')
     .helpCommand(false)
     .showSuggestionAfterError(true)
@@ -66,6 +65,9 @@ async function buildProgram(argv: readonly string[], context: CommandContext): P
         ),
     })
     .hook('preAction', (root) => context.applyGlobal(root.opts<GlobalOptions>()));
+  // The commands of `roost hub` bound users and tokens by a `--node` of their own; the root's would take it from them, and leave no bound.
+  if (picked !== 'hub')
+    program.option('--node <node>', 'a node of the hub instead of this machine (default: $ROOST_NODE)');
   for (const [name, entry] of Object.entries(COMMANDS)) {
     const command = program.command(name, { hidden: entry.hidden === true }).description(entry.summary);
     if (name === picked) (await entry.load()).define(command, context);
