@@ -154,8 +154,9 @@ describe.skipIf(chromium === null)('the pages of a hub', () => {
     await page.getByRole('button', { name: 'Invite a machine' }).click();
     await page.getByRole('textbox', { name: 'What it will be called' }).fill('mill');
     await page.getByRole('button', { name: 'Make a code' }).click();
-    const command = await page.getByRole('textbox', { name: /^Good once/ }).inputValue();
-    expect(command).toMatch(/^roost node join http:\/\/127\.0\.0\.1:\d+ \S+$/);
+    const command = await page.getByRole('textbox', { name: /^Run this/ }).inputValue();
+    expect(command).toMatch(/^roost node join http:\/\/127\.0\.0\.1:\d+$/);
+    expect(await page.getByRole('textbox', { name: /^It asks for this code/ }).inputValue()).toMatch(/^\S+$/);
     await page.getByRole('button', { name: 'Done' }).click();
     await row(page, 'mill').getByText('nobody yet').waitFor();
     await confirm(page, row(page, 'mill').getByRole('button', { name: 'Revoke' }));

@@ -19,13 +19,14 @@ export function LaunchDialog({
   const view = useView();
   const nodes = [...(view?.nodes.values() ?? [])].toSorted((a, b) => a.name.localeCompare(b.name));
   const [chosen, setChosen] = useState<NodeId | null>(preset.nodeId ?? null);
+  const [isStarted, setStarted] = useState(false);
   const nodeId = chosen ?? nodes.find(({ link }) => link.state === 'online')?.id ?? null;
   return (
     <Modal opened onClose={onClose} title="New session" size="lg">
       <Stack gap="sm">
         {nodes.length === 0 ? (
           <Empty title="No machine belongs to this hub yet" />
-        ) : (
+        ) : isStarted ? null : (
           <Select
             label="Machine"
             data={nodes.map(({ id, name, link }) => ({
@@ -38,7 +39,15 @@ export function LaunchDialog({
             onChange={(next) => setChosen(NodeId.safeParse(next).data ?? null)}
           />
         )}
-        {nodeId !== null && <OnNode key={nodeId} nodeId={nodeId} preset={preset} onClose={onClose} />}
+        {nodeId !== null && (
+          <OnNode
+            key={nodeId}
+            nodeId={nodeId}
+            preset={preset}
+            onStarted={() => setStarted(true)}
+            onClose={onClose}
+          />
+        )}
       </Stack>
     </Modal>
   );
@@ -50,10 +59,12 @@ const READ_ONCE = { staleTime: Infinity, gcTime: 0 };
 function OnNode({
   nodeId,
   preset,
+  onStarted,
   onClose,
 }: {
   readonly nodeId: NodeId;
   readonly preset: LaunchPreset;
+  readonly onStarted: () => void;
   readonly onClose: () => void;
 }) {
   const snapshot = useNodeQuery(nodeId, 'node.snapshot', {}, READ_ONCE);
@@ -77,5 +88,5 @@ function OnNode({
       </Empty>
     );
   }
-  return <LaunchForm snapshot={snapshot.data} preset={preset} onClose={onClose} />;
+  return <LaunchForm {...{ snapshot: snapshot.data, preset, onStarted, onClose }} />;
 }

@@ -27,10 +27,13 @@ const UNSURE: readonly string[] = [
 export function LaunchForm({
   snapshot,
   preset,
+  onStarted,
   onClose,
 }: {
   readonly snapshot: NodeSnapshot;
   readonly preset: LaunchPreset;
+  /** What was chosen is not to be changed any more. */
+  readonly onStarted: () => void;
   readonly onClose: () => void;
 }) {
   const { api } = useHub();
@@ -48,7 +51,7 @@ export function LaunchForm({
         ? await api.node(nodeId, operation, params, options)
         : await api.node(nodeId, operation, params, options);
     return { kind: 'receipt', receipt };
-  });
+  }, onStarted);
   const change = (changed: Partial<LaunchChoice>): void => {
     // Another launch than the one that was asked for.
     key.current = crypto.randomUUID();
