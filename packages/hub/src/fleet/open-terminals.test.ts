@@ -11,7 +11,8 @@ function message(channel: number, ...frames: Uint8Array[]): Buffer {
   header.writeUInt32BE(channel);
   return Buffer.concat([header, ...frames]);
 }
-const role = (name: 'driver' | 'watcher') => encodeJsonFrame(TerminalFrameKind.role, { role: name, columns: 80, rows: 24 });
+const role = (name: 'driver' | 'watcher') =>
+  encodeJsonFrame(TerminalFrameKind.role, { role: name, columns: 80, rows: 24 });
 
 function begin() {
   const changed: SessionId[] = [];
