@@ -147,9 +147,9 @@ it('keeps and tells nothing of what is written, printed, asked and answered on i
   const secrets = [
     ...PLACES.map(canary),
     ASKED,
-    operator.token,
+    /[0-9a-f]{64}/.exec(operator.token)?.[0] ?? operator.token,
     code,
-    new URL(link).hash.slice(1) || new URL(link).search,
+    link.slice(link.lastIndexOf('/') + 1),
   ];
   const expectNone = (where: string, text: string) =>
     expect(

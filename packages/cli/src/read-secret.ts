@@ -1,51 +1,53 @@
-/** A secret that somebody hands over: from standard input, so that it stands in no argument. A person pastes it and sees nothing of it. */
+/** A secret that somebody hands over: a line of standard input, so that it stands in no argument. A person pastes it and sees nothing of it. */
 import type { CommandContext } from './command-context.ts';
-import { readAll } from './read-all.ts';
 import { UsageError } from './usage-error.ts';
 
 const INTERRUPT = '\x03';
 const END = new Set(['\r', '\n', '\x04']);
 const ERASE = new Set(['\x7f', '\b']);
+const CHARACTERS_MAX = 4_096;
 
-/** `ask`: what a person is asked for. @throws UsageError: nothing was given. */
+/** `ask`: what a person is asked for. @throws UsageError: nothing was given, or far too much. */
 export async function readSecret(
   context: CommandContext,
   { ask, missing }: { readonly ask: string; readonly missing: string },
 ): Promise<string> {
-  const { stdin } = context.terminal;
-  const given = stdin.isTTY ? await pasted(context, ask) : await readAll(stdin);
-  const secret = given.trim();
+  context.note(ask);
+  const secret = (await readLine(context.terminal.stdin)).trim();
   if (secret === '') throw new UsageError(missing);
   return secret;
 }
 
-/** What is typed until Enter, without an echo. */
-function pasted(context: CommandContext, ask: string): Promise<string> {
-  const { stdin } = context.terminal;
+/** The first line, without an echo where it is typed; what there is of it when the input ends before. */
+function readLine(stdin: NodeJS.ReadStream): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
     const finish = (outcome: () => void): void => {
-      stdin.off('data', take);
-      stdin.setRawMode(false);
+      stdin.off('data', take).off('end', end).off('error', fail);
+      if (stdin.isTTY) stdin.setRawMode(false);
       stdin.pause();
       outcome();
     };
+    const end = (): void => finish(() => resolve(text));
+    const fail = (error: Error): void => finish(() => reject(error));
     const take = (chunk: string): void => {
       for (const key of chunk) {
-        if (key === INTERRUPT) {
-          finish(() => reject(new UsageError('nothing was given')));
-          return;
-        }
         if (END.has(key)) {
-          finish(() => resolve(text));
+          end();
           return;
         }
-        text = ERASE.has(key) ? text.slice(0, -1) : text + key;
+        if (key === INTERRUPT) {
+          // As if the terminal had not been asked to pass it on.
+          finish(() => process.kill(process.pid, 'SIGINT'));
+          return;
+        }
+        if (ERASE.has(key)) text = text.slice(0, -1);
+        else if (key >= ' ') text += key;
       }
+      if (text.length > CHARACTERS_MAX) fail(new UsageError('that is too long'));
     };
-    stdin.setRawMode(true);
+    if (stdin.isTTY) stdin.setRawMode(true);
     stdin.setEncoding('utf8');
-    stdin.on('data', take);
-    context.note(ask);
+    stdin.on('data', take).on('end', end).on('error', fail);
   });
 }

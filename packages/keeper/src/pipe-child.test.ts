@@ -15,6 +15,7 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 });
 afterEach(() => {
+  vi.restoreAllMocks();
   vi.useRealTimers();
   try {
     process.kill(-child.pid, 'SIGKILL');

@@ -8,17 +8,10 @@ export type Log = Logger;
 /** Bytes after which the log of earlier starts is put aside, at the next start. One old file is kept. */
 const ROTATE_BYTES = 10 * 1024 * 1024;
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
-const REDACTED = [
-  'authorization',
-  'code',
-  'cookie',
-  'environment',
-  'key',
-  'secret',
-  'text',
-  'ticket',
-  'token',
-].flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
+/** Not `code`: it says what went wrong. */
+const REDACTED = ['authorization', 'cookie', 'environment', 'secret', 'text', 'ticket', 'token'].flatMap(
+  (name) => [name, `*.${name}`, `*.*.${name}`],
+);
 
 export function openLog(path: string, level: string | undefined): Log {
   rotate(path);

@@ -76,13 +76,18 @@ describe('opening a database', () => {
 
   it('lets nobody but the owner read it or the files beside it, also when others could before', () => {
     create();
-    chmodSync(path, 0o644);
+    // Another program holds it, and made the files beside it when others could read it.
+    const holding = open();
+    holding.run(INSERT, 'one');
+    const modes = () => readdirSync(directory).map((name) => statSync(join(directory, name)).mode & 0o777);
+    expect(readdirSync(directory)).toContain('one.db-wal');
+    for (const name of readdirSync(directory)) chmodSync(join(directory, name), 0o644);
     const sql = open();
-    sql.run(INSERT, 'one');
-    const names = readdirSync(directory);
-    expect(names).toContain('one.db-wal');
-    expect(names.map((name) => statSync(join(directory, name)).mode & 0o777)).toEqual(names.map(() => 0o600));
+    sql.run(INSERT, 'two');
+    expect(readdirSync(directory)).toContain('one.db-wal');
+    expect(modes()).toEqual(modes().map(() => 0o600));
     sql.close();
+    holding.close();
   });
 
   it.each<[string, () => void]>([

@@ -85,7 +85,9 @@ function createDatabase(path: string, kind: DatabaseKind): void {
 function checkFile(path: string): void {
   try {
     accessSync(path, constants.R_OK | constants.W_OK);
-    if ((statSync(path).mode & OTHERS_MASK) !== 0) chmodSync(path, 0o600);
+    // The files beside it get its permissions when they are made, and keep those that they have.
+    for (const file of [path, `${path}-wal`, `${path}-shm`])
+      if (existsSync(file) && (statSync(file).mode & OTHERS_MASK) !== 0) chmodSync(file, 0o600);
   } catch (cause) {
     throw new FailureError('home-unusable', { path, reason: 'the database is not writable' }, { cause });
   }

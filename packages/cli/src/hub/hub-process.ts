@@ -16,7 +16,7 @@ export async function ensureHub(
   const target = { socketPath: hubSocketPath(home) };
   const deadline = Date.now() + GONE_WAIT_MS;
   for (;;) {
-    if ((await pidOf(target)) !== null) return { target, isStarted: false };
+    if ((await look(target)) !== null) return { target, isStarted: false };
     try {
       await startHub({ home, script: context.terminal.hubScript, env: context.terminal.env });
       return { target, isStarted: true };
@@ -33,25 +33,25 @@ export async function ensureHub(
 export async function stopHub(context: CommandContext): Promise<boolean> {
   const { hubRequest, hubSocketPath } = await import('@roost/client');
   const target = { socketPath: hubSocketPath(await context.home()) };
-  const pid = await pidOf(target);
-  if (pid === null) return false;
+  const found = await look(target);
+  if (found === null) return false;
   await hubRequest(target, 'hub.shutdown', {});
+  const { pid } = found;
+  const isThere = async () => (pid === undefined ? (await look(target)) !== null : isAlive(pid));
   const deadline = Date.now() + GONE_WAIT_MS;
-  while (isAlive(pid)) {
-    if (Date.now() > deadline)
-      throw new FailureError('request-timed-out', { operation: 'hub.shutdown', pid });
+  while (await isThere()) {
+    if (Date.now() > deadline) throw new FailureError('request-timed-out', { operation: 'hub.shutdown' });
     await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
   }
   return true;
 }
 
-/** null when none answers. */
-async function pidOf(target: HubTarget): Promise<number | null> {
+/** null when none answers. One of another build may tell no pid. */
+async function look(target: HubTarget): Promise<{ readonly pid: number | undefined } | null> {
   const { hubStatus } = await import('@roost/client');
   try {
     const { pid } = await hubStatus(target);
-    if (pid === undefined) throw new FailureError('unsupported-capability', { operation: 'hub.status' });
-    return pid;
+    return { pid };
   } catch (error) {
     const code = error instanceof FailureError ? error.failure.code : null;
     if (code === 'hub-not-running' || code === 'hub-unreachable' || code === 'shutting-down') return null;

@@ -21,10 +21,10 @@ export function addPlainRoutes(app: FastifyInstance, context: HubContext): void 
     requireReaderOfMetrics(context, request);
     return reply.type(context.metrics.contentType).send(await context.metrics.text());
   });
-  let document: Promise<string> | null = null;
+  let document: string | null = null;
   app.get(`${API_PREFIX}/openapi.json`, async (_, reply) => {
-    document ??= context.apiDocument();
-    return reply.type('application/json; charset=utf-8').send(await document);
+    document ??= await context.apiDocument();
+    return reply.type('application/json; charset=utf-8').send(document);
   });
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';

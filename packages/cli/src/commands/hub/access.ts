@@ -111,6 +111,7 @@ function defineTokens(command: Command, context: CommandContext): void {
       const { hubRequest, hubStatus } = await import('@roost/client');
       const hub = await context.requireHub();
       const scope = await readScope(hub, options.node);
+      const { url } = await hubStatus(hub);
       const { token, secret } = await hubRequest(hub, 'tokens.create', {
         label,
         scope,
@@ -120,7 +121,6 @@ function defineTokens(command: Command, context: CommandContext): void {
       });
       context.print(secret);
       context.note(`${describeToken(token)}; it is not shown again`);
-      const { url } = await hubStatus(hub);
       if (url !== undefined) context.note(`roost login ${url}   uses it elsewhere; it asks for the token`);
     });
   command
