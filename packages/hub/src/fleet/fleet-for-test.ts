@@ -1,4 +1,5 @@
-// For tests: a fleet whose nodes are made of data. What is asked of them is answered by a function, and everything else is as a fleet does it.
+// For tests: a fleet whose nodes are made of data. What is asked of them is answered by a function, and everything else is as a fleet does
+// it.
 import type { WebSocket } from 'ws';
 import {
   FailureError,
@@ -20,6 +21,7 @@ import {
 import type { Principal } from '../access/principal.ts';
 import type { RunningFleet } from '../hub.ts';
 import type { Fleet, FleetCursor, NodeRequest, NodeView, RelayAudit } from './fleet.ts';
+import { pickNode } from './pick-node.ts';
 
 interface Place {
   readonly nodeId: NodeId;
@@ -62,12 +64,13 @@ export class MemoryFleet implements RunningFleet {
   }
 
   find(selector: string): HubNode {
-    const matches = this.nodes().filter(({ id, name }) => name === selector || id.startsWith(selector));
-    const exact = matches.find(({ id, name }) => name === selector || id === selector);
-    const [found, second] = exact === undefined ? matches : [exact];
-    if (found === undefined) throw new FailureError('unknown-node', { node: selector });
-    if (second !== undefined) throw new FailureError('ambiguous-node', { node: selector });
+    const found = pickNode(this.nodes(), selector);
+    if (found === null) throw new FailureError('unknown-node', { node: selector });
     return found;
+  }
+
+  findEnrolled(selector: string): NodeId {
+    return this.find(selector).id;
   }
 
   nameOf(nodeId: NodeId): NodeName | null {

@@ -18,9 +18,6 @@ import type {
 import type { WebSocket } from 'ws';
 import type { Principal } from '../access/principal.ts';
 
-/** Digits of an id that are enough to name a node, when they are unique. */
-export const NODE_PREFIX_MIN = 4;
-
 /** What is known of one node now; live while its link is online. Read only. */
 export interface NodeView {
   readonly workspaces: ReadonlyMap<WorkspaceId, HubWorkspace>;
@@ -51,6 +48,8 @@ export interface Fleet {
   nodes(): readonly HubNode[];
   /** By name or id, or a unique start of the id. @throws FailureError: unknown-node, ambiguous-node. */
   find(selector: string): HubNode;
+  /** The same among all that are enrolled, also those that cannot be served now. @throws FailureError: as `find`. */
+  findEnrolled(selector: string): NodeId;
   /** null: there is no such node. */
   nameOf(nodeId: NodeId): NodeName | null;
   view(nodeId: NodeId): NodeView;
@@ -81,7 +80,11 @@ export interface Fleet {
   readonly failedCalls: number;
   /** Whether a call of that node with this channel was asked for. */
   awaitsCall(nodeId: NodeId, channel: string): boolean;
-  /** @throws FailureError: already-enrolled, with another key. Answers the name that it got. */
+  /**
+   * Answers the name that it got. One that is enrolled already is answered the same with the key that the hub holds, and then served if it
+   * was not.
+   * @throws FailureError: already-enrolled, with another key or when the hub cannot read the one that it holds; name-taken.
+   */
   enrol(node: {
     readonly nodeId: NodeId;
     readonly name: NodeName;
@@ -90,6 +93,7 @@ export interface Fleet {
   }): NodeName;
   /** @throws FailureError: unknown-node, name-taken. */
   rename(nodeId: NodeId, name: NodeName): HubNode;
+  /** Also one that cannot be served. @throws FailureError: unknown-node. */
   remove(nodeId: NodeId): void;
   /** Events after a cursor that are still held; null when some are not, or it is of another start: read lists anew. */
   eventsAfter(cursor: FleetCursor): readonly HubEvent[] | null;

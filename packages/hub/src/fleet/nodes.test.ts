@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -21,6 +21,7 @@ let directory: string;
 let store: Store;
 let keys: NodeKeys;
 let nodes: Nodes;
+let table: NodeTable;
 let sockets: TestSockets;
 const log = vi.fn<(message: string, facts: Readonly<Record<string, unknown>>) => void>();
 
@@ -29,16 +30,8 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'roost-nodes-'));
   store = Store.open(join(directory, 'hub.db'));
   keys = new NodeKeys(directory);
-  nodes = new Nodes({
-    hubId: HubId.parse('b'.repeat(16)),
-    run: 'c'.repeat(16),
-    table: new NodeTable(store),
-    keys,
-    version: '0.0.0-test',
-    now: () => Date.parse('2030-01-01T12:00:00.000Z'),
-    random: () => 0,
-    log,
-  });
+  table = new NodeTable(store);
+  nodes = newNodes();
   sockets = new TestSockets();
 });
 afterEach(async () => {
@@ -47,6 +40,26 @@ afterEach(async () => {
   store.close();
   rmSync(directory, { recursive: true, force: true });
 });
+
+function newNodes(): Nodes {
+  return new Nodes({
+    hubId: HubId.parse('b'.repeat(16)),
+    run: 'c'.repeat(16),
+    table,
+    keys,
+    version: '0.0.0-test',
+    now: () => Date.parse('2030-01-01T12:00:00.000Z'),
+    random: () => 0,
+    log,
+  });
+}
+
+/** As at the next start of the hub, without a node beside it. */
+function startAnew(): void {
+  nodes.close();
+  nodes = newNodes();
+  nodes.begin(null);
+}
 
 it('shows nothing of whoever calls in the name of a node and does not prove it, and counts them', async () => {
   nodes.enrol(ENROLMENT);
@@ -87,4 +100,49 @@ it('is as if nothing had been when an enrolment cannot be stored', () => {
   const other = { ...ENROLMENT, nodeId: NodeId.parse('d'.repeat(16)) };
   expect(() => nodes.enrol(other)).toThrow(/name/);
   expect(keys.read(other.nodeId)).toBeNull();
+});
+
+it('keeps the key of a node that is enrolled and cannot be served, and serves it again with that key', () => {
+  nodes.enrol(ENROLMENT);
+  const key = keys.read(NODE);
+  const file = join(directory, 'nodes', NODE);
+  chmodSync(file, 0o644);
+  startAnew();
+  expect(nodes.nodes()).toEqual([]);
+  for (const enrolment of [ENROLMENT, { ...ENROLMENT, name: NodeName.parse('other') }])
+    for (const one of [enrolment, { ...enrolment, key: 'cd'.repeat(32) }])
+      expect(() => nodes.enrol(one)).toThrow('already-enrolled');
+  chmodSync(file, 0o600);
+  expect(keys.read(NODE)).toBe(key);
+  expect(() => nodes.enrol({ ...ENROLMENT, key: 'cd'.repeat(32) })).toThrow('already-enrolled');
+  expect(nodes.nodes()).toEqual([]);
+  expect(nodes.enrol(ENROLMENT)).toBe('build');
+  expect(nodes.nodes().map(({ name }) => name)).toEqual(['build']);
+  expect(keys.read(NODE)).toBe(key);
+});
+
+it('ends the enrolment of a node that it cannot serve, which can then be enrolled anew', () => {
+  nodes.enrol(ENROLMENT);
+  chmodSync(join(directory, 'nodes', NODE), 0o644);
+  const beside = NodeId.parse('e'.repeat(16));
+  table.insert({ id: beside, name: NodeName.parse('local'), way: 'dialled', enrolledAt: 0 });
+  startAnew();
+  expect(() => nodes.enrol({ ...ENROLMENT, nodeId: beside })).toThrow('already-enrolled');
+  expect(keys.read(beside)).toBeNull();
+  const told: unknown[] = [];
+  nodes.onEvent(({ nodeId, body }) => told.push([nodeId, body.kind]));
+  for (const selector of ['build', beside.slice(0, 4)]) {
+    expect(() => nodes.find(selector)).toThrow('unknown-node');
+    nodes.remove(nodes.findEnrolled(selector));
+    expect(() => nodes.findEnrolled(selector)).toThrow('unknown-node');
+  }
+  expect(told).toEqual([
+    [NODE, 'node-removed'],
+    [beside, 'node-removed'],
+  ]);
+  expect(keys.read(NODE)).toBeNull();
+  expect(() => nodes.remove(NODE)).toThrow('unknown-node');
+  for (const nodeId of [NODE, beside])
+    nodes.enrol({ ...ENROLMENT, nodeId, isNameFixed: false, key: 'cd'.repeat(32) });
+  expect(nodes.nodes().map(({ name }) => name)).toEqual(['build', 'build-2']);
 });

@@ -16,7 +16,7 @@ import {
   type Watcher,
 } from '@roost/protocol';
 import { NodeName as NodeNameSchema } from '@roost/protocol';
-import { watchLiveness } from '@roost/protocol/node';
+import { watchLiveness, type Token } from '@roost/protocol/node';
 import type { WebSocket } from 'ws';
 import { nodeKey, type NodeKeys } from '../access/node-keys.ts';
 import type { Principal } from '../access/principal.ts';
@@ -24,17 +24,11 @@ import type { EnrolledNode, NodeTable } from '../store/node-table.ts';
 import { EventRing } from './event-ring.ts';
 import { FailedCalls } from './failed-calls.ts';
 import { faultOf } from './fault.ts';
-import {
-  NODE_PREFIX_MIN,
-  type Fleet,
-  type FleetCursor,
-  type NodeRequest,
-  type NodeView,
-  type RelayAudit,
-} from './fleet.ts';
+import type { Fleet, FleetCursor, NodeRequest, NodeView, RelayAudit } from './fleet.ts';
 import { NodeLink, requireConnection } from './link.ts';
 import { CallingWay, DialledWay, type DialTarget, type NodeWay } from './node-way.ts';
 import { PartedBudget } from './parted-budget.ts';
+import { pickNode } from './pick-node.ts';
 import { requestTimeoutMs } from './request-timeout.ts';
 import { Relay } from './relay.ts';
 import { View } from './view.ts';
@@ -127,15 +121,16 @@ export class Nodes implements Fleet {
   }
 
   find(selector: string): HubNode {
-    const all = [...this.#nodes.values()];
-    const exact = all.find(({ node }) => node.id === selector || node.name === selector);
-    if (exact !== undefined) return this.#show(exact);
-    const starting =
-      selector.length < NODE_PREFIX_MIN ? [] : all.filter(({ node }) => node.id.startsWith(selector));
-    const [first] = starting;
-    if (first === undefined) throw new FailureError('unknown-node', { node: selector });
-    if (starting.length > 1) throw new FailureError('ambiguous-node', { node: selector });
-    return this.#show(first);
+    const served = [...this.#nodes.values()].map(({ node }) => node);
+    const found = pickNode(served, selector);
+    if (found === null) throw new FailureError('unknown-node', { node: selector });
+    return this.#show(this.#require(found.id));
+  }
+
+  findEnrolled(selector: string): NodeId {
+    const found = pickNode(this.#options.table.list(), selector);
+    if (found === null) throw new FailureError('unknown-node', { node: selector });
+    return found.id;
   }
 
   nameOf(nodeId: NodeId): NodeName | null {
@@ -241,18 +236,20 @@ export class Nodes implements Fleet {
   }
 
   enrol({ nodeId, name, isNameFixed, key }: Parameters<Fleet['enrol']>[0]): NodeName {
-    const known = this.#nodes.get(nodeId);
-    const token = nodeKey(key);
-    if (known !== undefined) {
-      if (this.#options.keys.read(nodeId) !== token) {
-        throw new FailureError('already-enrolled', { nodeId });
-      }
-      return known.node.name;
-    }
     const { table, keys, now, hubId } = this.#options;
+    const token = nodeKey(key);
+    const enrolled = table.find(nodeId);
+    if (enrolled !== null) {
+      // An invitation is for a new node: it replaces no key, not even one that the hub cannot use. An admin removes that node first.
+      if (this.#heldKey(nodeId) !== token) throw new FailureError('already-enrolled', { nodeId });
+      const isLeftOut = enrolled.way === 'calls-home' && !this.#nodes.has(nodeId);
+      if (isLeftOut) this.#add(enrolled, new CallingWay({ hubId, token }), null);
+      return enrolled.name;
+    }
     const free = isNameFixed ? name : this.#freeName(name);
     const node: EnrolledNode = { id: nodeId, name: free, way: 'calls-home', enrolledAt: now() };
-    // The key lies there before anybody relies on it; the node is served once its enrolment is on the disk.
+    // The key lies there before anybody relies on it; the node is served once its enrolment is on the disk. No node is enrolled by that id:
+    // a key of before is nobody's, and what is taken back is the one that was written here.
     keys.write(nodeId, token);
     table.insert(node, {
       committed: () => this.#add(node, new CallingWay({ hubId, token }), null),
@@ -270,12 +267,13 @@ export class Nodes implements Fleet {
   }
 
   remove(nodeId: NodeId): void {
-    const one = this.#require(nodeId);
-    const { table, keys } = this.#options;
+    const { table } = this.#options;
+    if (table.find(nodeId) === null) throw new FailureError('unknown-node', { nodeId });
     table.remove(nodeId);
-    keys.remove(nodeId);
+    this.#forgetKey(nodeId);
+    const served = this.#nodes.get(nodeId);
     this.#nodes.delete(nodeId);
-    this.#end(one);
+    if (served !== undefined) this.#end(served);
     this.#tell(nodeId, { kind: 'node-removed' });
   }
 
@@ -346,6 +344,16 @@ export class Nodes implements Fleet {
     }
   }
 
+  /** null: there is none, or none that can be relied on. */
+  #heldKey(nodeId: NodeId): Token | null {
+    try {
+      return this.#options.keys.read(nodeId);
+    } catch (error) {
+      this.#options.log('a key could not be read', { nodeId, ...faultOf(error) });
+      return null;
+    }
+  }
+
   /** One that stays is removed at the next start. */
   #forgetKey(nodeId: NodeId): void {
     try {
@@ -380,7 +388,7 @@ export class Nodes implements Fleet {
     const enrolIt = (connection: NodeConnection): void => {
       const nodeId = connection.node.id;
       connection.close();
-      if (this.#isClosed || this.#nodes.has(nodeId)) return;
+      if (this.#isClosed || table.find(nodeId) !== null) return;
       const name = this.#freeName(NodeNameSchema.parse('local'));
       const node: EnrolledNode = { id: nodeId, name, way: 'dialled', enrolledAt: now() };
       table.insert(node);

@@ -1,7 +1,8 @@
 // Nodes by name or id, as one principal knows them.
 import { FailureError, type HubNode, type NodeId } from '@roost/protocol';
 import { seesNode, type Principal } from '../access/principal.ts';
-import { NODE_PREFIX_MIN, type Fleet, type NodeView } from '../fleet/fleet.ts';
+import type { Fleet, NodeView } from '../fleet/fleet.ts';
+import { pickNode } from '../fleet/pick-node.ts';
 
 /**
  * Whoever may not see all nodes looks among their own: one that they may not see is as one that is not there.
@@ -10,13 +11,9 @@ import { NODE_PREFIX_MIN, type Fleet, type NodeView } from '../fleet/fleet.ts';
 export function findNode(fleet: Fleet, selector: string, principal: Pick<Principal, 'scope'>): HubNode {
   if (principal.scope === null) return fleet.find(selector);
   const own = fleet.nodes().filter(({ id }) => seesNode(principal, id));
-  const exact = own.find(({ id, name }) => id === selector || name === selector);
-  if (exact !== undefined) return exact;
-  const starting = selector.length < NODE_PREFIX_MIN ? [] : own.filter(({ id }) => id.startsWith(selector));
-  const [only, ...others] = starting;
-  if (only === undefined) throw new FailureError('out-of-scope');
-  if (others.length > 0) throw new FailureError('ambiguous-node', { node: selector });
-  return only;
+  const found = pickNode(own, selector);
+  if (found === null) throw new FailureError('out-of-scope');
+  return found;
 }
 
 /** null: it is enrolled no more, which events of before do not know. */

@@ -45,7 +45,10 @@ export function nodeHandlers(context: HubContext): NodeHandlers {
     },
     'nodes.rename': ({ node, name }, caller) => fleet.rename(findNode(fleet, node, known(caller)).id, name),
     'nodes.remove': ({ node }, caller) => {
-      const { id: nodeId } = findNode(fleet, node, known(caller));
+      const principal = known(caller);
+      // Whoever sees all nodes also ends the enrolment of one that cannot be served.
+      const nodeId =
+        principal.scope === null ? fleet.findEnrolled(node) : findNode(fleet, node, principal).id;
       fleet.remove(nodeId);
       return { nodeId };
     },

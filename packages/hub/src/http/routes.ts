@@ -215,7 +215,7 @@ function nodeMeant(fleet: Fleet, params: unknown): NodeId | null {
   const { node, nodeId } = params as { readonly node?: string; readonly nodeId?: NodeId };
   if (node === undefined) return nodeId ?? null;
   try {
-    return fleet.find(node).id;
+    return fleet.findEnrolled(node);
   } catch (error) {
     if (error instanceof FailureError) return null;
     throw error;
