@@ -1,5 +1,5 @@
-// Calls in the name of a node that did not prove to be of it: anybody can make some. They are counted, and told in the log now and then.
-import type { NodeId } from '@roost/protocol';
+// Calls in the name of a node that came to nothing: anybody can make some. They are counted, and told in the log now and then.
+import { FailureError, type FailureCode, type NodeId } from '@roost/protocol';
 import { faultOf } from './fault.ts';
 
 /** Milliseconds between two lines in the log about one node. */
@@ -10,7 +10,7 @@ export class FailedCalls {
   readonly #log: (message: string, facts: Readonly<Record<string, unknown>>) => void;
   /** Of enrolled nodes only, which bounds it: when it was told last, and how many came since. */
   readonly #told = new Map<NodeId, { readonly at: number; since: number }>();
-  #count = 0;
+  readonly #counts = new Map<FailureCode, number>();
 
   /** `now`: milliseconds since the epoch. */
   constructor(now: () => number, log: (message: string, facts: Readonly<Record<string, unknown>>) => void) {
@@ -18,13 +18,14 @@ export class FailedCalls {
     this.#log = log;
   }
 
-  /** Since the hub began. */
-  get count(): number {
-    return this.#count;
+  /** Since the hub began, by how they failed: `unauthorized` did not prove it, `connection-lost` did not stay for the proof. */
+  get counts(): ReadonlyMap<FailureCode, number> {
+    return this.#counts;
   }
 
   failed(nodeId: NodeId, error: unknown): void {
-    this.#count += 1;
+    const code = error instanceof FailureError ? error.failure.code : 'internal-error';
+    this.#counts.set(code, (this.#counts.get(code) ?? 0) + 1);
     const told = this.#told.get(nodeId);
     const now = this.#now();
     if (told !== undefined && now - told.at < TOLD_MS) {
@@ -32,6 +33,11 @@ export class FailedCalls {
       return;
     }
     this.#told.set(nodeId, { at: now, since: 0 });
-    this.#log('a call of a node was not proved', { nodeId, untold: told?.since ?? 0, ...faultOf(error) });
+    this.#log('a call of a node came to nothing', { nodeId, untold: told?.since ?? 0, ...faultOf(error) });
+  }
+
+  /** It is enrolled no more. */
+  forget(nodeId: NodeId): void {
+    this.#told.delete(nodeId);
   }
 }

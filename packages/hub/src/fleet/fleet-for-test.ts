@@ -2,6 +2,7 @@
 // it.
 import type { WebSocket } from 'ws';
 import {
+  type FailureCode,
   FailureError,
   type HubNode,
   HubRecord,
@@ -40,7 +41,7 @@ export class MemoryFleet implements RunningFleet {
   readonly run = 'f'.repeat(16);
   /** How nodes answer. */
   answer: (nodeId: NodeId, request: NodeRequest) => unknown = () => ({});
-  failedCalls = 0;
+  readonly failedCalls = new Map<FailureCode, number>();
   /** Told of every line that was handed over. */
   readonly relays: { nodeId: NodeId; webSocket: WebSocket; principal: Principal; audit: RelayAudit }[] = [];
   readonly calls: { nodeId: NodeId; channel: string | null; webSocket: WebSocket }[] = [];

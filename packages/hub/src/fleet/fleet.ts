@@ -1,5 +1,6 @@
 // The nodes of a hub: what it holds of them, and how something is asked of one.
 import type {
+  FailureCode,
   HubEvent,
   HubNode,
   HubRecord,
@@ -76,8 +77,8 @@ export interface Fleet {
   watchers(sessionId: SessionId): readonly Watcher[];
   /** Takes over a WebSocket of a node that calls home; `channel` answers `hub.connect`. `proved`: it is that node. */
   calledHome(nodeId: NodeId, channel: string | null, webSocket: WebSocket, proved: () => void): void;
-  /** Calls home that did not prove to be of the node that they named, since the hub began. */
-  readonly failedCalls: number;
+  /** Calls home that came to nothing, since the hub began, by how they failed. */
+  readonly failedCalls: ReadonlyMap<FailureCode, number>;
   /** Whether a call of that node with this channel was asked for. */
   awaitsCall(nodeId: NodeId, channel: string): boolean;
   /**

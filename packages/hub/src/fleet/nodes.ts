@@ -3,6 +3,7 @@ import type { NodeConnection } from '@roost/client';
 import {
   FailureError,
   OPERATIONS,
+  type FailureCode,
   type Hello,
   type HubEvent,
   type HubEventBody,
@@ -203,8 +204,8 @@ export class Nodes implements Fleet {
     );
   }
 
-  get failedCalls(): number {
-    return this.#failedCalls.count;
+  get failedCalls(): ReadonlyMap<FailureCode, number> {
+    return this.#failedCalls.counts;
   }
 
   awaitsCall(nodeId: NodeId, channel: string): boolean {
@@ -271,6 +272,7 @@ export class Nodes implements Fleet {
     if (table.find(nodeId) === null) throw new FailureError('unknown-node', { nodeId });
     table.remove(nodeId);
     this.#forgetKey(nodeId);
+    this.#failedCalls.forget(nodeId);
     const served = this.#nodes.get(nodeId);
     this.#nodes.delete(nodeId);
     if (served !== undefined) this.#end(served);

@@ -35,11 +35,12 @@ export class HubMetrics {
     });
     new Counter({
       name: 'roost_hub_call_home_failures_total',
-      help: 'Calls in the name of a node that did not prove to be of it.',
+      help: 'Calls in the name of a node that came to nothing, by how they failed; unauthorized: they did not prove to be of it.',
+      labelNames: ['code'],
       registers,
       collect() {
         this.reset();
-        this.inc(fleet.failedCalls);
+        for (const [code, count] of fleet.failedCalls) this.inc({ code }, count);
       },
     });
     new Gauge({
