@@ -53,8 +53,9 @@ it('believes an address of a session that nobody has heard of, for the node look
   const address = { workspaceId: 'own', generation: 1 };
   for (const sessionId of [own, unheard])
     expect(refusal('session.interrupt', { ...address, sessionId })).toBeNull();
+  // As the node answers of one that is not there.
   for (const sessionId of [foreign, elsewhere])
-    expect(refusal('session.interrupt', { ...address, sessionId })).toBe('out-of-scope');
+    expect(refusal('session.interrupt', { ...address, sessionId })).toBe('unknown-session');
   expect(refusal('session.interrupt', { ...address, workspaceId: 'foreign', sessionId: own })).toBe(
     'out-of-scope',
   );

@@ -44,7 +44,11 @@ export function allow(
   if (need === 'node') return failure('out-of-scope', { operation });
   if (need === 'anybody' || need === 'filtered') return null;
   const isReached = (workspaceId: WorkspaceId) => workspaces.has(workspaceId);
-  return need.every((named) => isTheirs(named, nodeId, isReached, placeOf)) ? null : failure('out-of-scope');
+  if (!need.every((named) => isTheirs(named, nodeId, isReached, placeOf))) return failure('out-of-scope');
+  for (const named of need)
+    if (named.kind === 'address' && !agrees(named, nodeId, placeOf))
+      return failure('unknown-session', { sessionId: named.sessionId });
+  return null;
 }
 
 /** What no node tells of counts as not theirs: nobody learns that way which ids there are. */
@@ -55,11 +59,17 @@ function isTheirs(
   placeOf: PlaceOf,
 ): boolean {
   if (named.kind === 'workspace') return isReached(named.id);
-  if (named.kind === 'placed') {
-    const place = placeOf(named.id);
-    return place?.nodeId === nodeId && isReached(place.workspaceId);
-  }
-  const place = placeOf(named.sessionId);
-  const agrees = place === null || (place.nodeId === nodeId && place.workspaceId === named.workspaceId);
-  return agrees && isReached(named.workspaceId);
+  if (named.kind === 'address') return isReached(named.workspaceId);
+  const place = placeOf(named.id);
+  return place?.nodeId === nodeId && isReached(place.workspaceId);
+}
+
+/** An address of a session that is elsewhere is answered as the node answers one of a session that is not there. */
+function agrees(
+  { workspaceId, sessionId }: Extract<Named, { kind: 'address' }>,
+  nodeId: NodeId,
+  placeOf: PlaceOf,
+): boolean {
+  const place = placeOf(sessionId);
+  return place === null || (place.nodeId === nodeId && place.workspaceId === workspaceId);
 }

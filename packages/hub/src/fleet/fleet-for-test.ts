@@ -102,12 +102,16 @@ export class MemoryFleet implements RunningFleet {
   // Refusals are to reject, as those of a node do.
   // eslint-disable-next-line @typescript-eslint/require-await
   async request(nodeId: NodeId, request: NodeRequest): Promise<unknown> {
-    const node = this.find(nodeId);
-    if (node.link.state !== 'online') throw new FailureError('node-offline', { nodeId });
-    if (request.incarnation !== undefined && request.incarnation !== node.incarnation)
-      throw new FailureError('stale-incarnation', { nodeId });
+    this.requireOnline(nodeId, request.incarnation);
     this.asked.push({ nodeId, request });
     return this.answer(nodeId, request);
+  }
+
+  requireOnline(nodeId: NodeId, incarnation: Incarnation | undefined): void {
+    const node = this.find(nodeId);
+    if (node.link.state !== 'online') throw new FailureError('node-offline', { nodeId });
+    if (incarnation !== undefined && incarnation !== node.incarnation)
+      throw new FailureError('stale-incarnation', { nodeId });
   }
 
   relay(nodeId: NodeId, webSocket: WebSocket, principal: Principal, audit: RelayAudit): void {

@@ -68,6 +68,8 @@ export interface Fleet {
    * was lost while it was under way; request-timed-out.
    */
   request(nodeId: NodeId, request: NodeRequest): Promise<unknown>;
+  /** Whether it could be asked now. @throws FailureError: node-offline, stale-incarnation. */
+  requireOnline(nodeId: NodeId, incarnation: Incarnation | undefined): void;
   /**
    * Takes over a WebSocket whose client wants to work with the node itself (`hub/relay.ts` of the protocol). `audit` is told of every
    * mutation before it is passed on, and gets told its outcome.

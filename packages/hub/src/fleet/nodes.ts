@@ -9,6 +9,7 @@ import {
   type HubEventBody,
   type HubId,
   type HubNode,
+  type Incarnation,
   type InteractionId,
   type NodeId,
   type NodeName,
@@ -172,6 +173,11 @@ export class Nodes implements Fleet {
     }
   }
 
+  requireOnline(nodeId: NodeId, incarnation: Incarnation | undefined): void {
+    const one = this.#require(nodeId);
+    requireConnection(one.link, this.#show(one), incarnation);
+  }
+
   relay(nodeId: NodeId, webSocket: WebSocket, principal: Principal, audit: RelayAudit): void {
     const one = this.#require(nodeId);
     const relay = new Relay({
@@ -180,7 +186,11 @@ export class Nodes implements Fleet {
       audit,
       nodeId,
       placeOf: (id) => this.placeOf(id, nodeId),
-      viewOf: () => one.link.view,
+      viewOf: (incarnation) => {
+        this.requireOnline(nodeId, incarnation);
+        return one.link.view;
+      },
+      ask: (request) => this.request(nodeId, request),
       parted: this.#parted,
       connect: (request) => {
         const main = requireConnection(one.link, this.#show(one), undefined);

@@ -10,6 +10,7 @@ import {
   OFFERED_CAPABILITIES,
   OPERATIONS,
   SessionId,
+  SessionName,
   UserName,
   WorkspaceId,
   type Failure,
@@ -32,6 +33,12 @@ const OPEN = {
   protocol: { min: 1, max: 9 },
   capabilities: [...OFFERED_CAPABILITIES],
   client: { name: 'test', version: '0' },
+};
+
+const SECRET = {
+  id: SessionId.parse('b'.repeat(16)),
+  name: 'secret',
+  workspaceId: WorkspaceId.parse('elsewhere'),
 };
 
 interface Relayed {
@@ -91,12 +98,18 @@ async function open(
     auditFault,
     parted = new PartedBudget(),
     partedMs = 20_000,
+    listed = () => Promise.resolve([]),
+    isHeardOf = () => true,
   }: {
     scope?: HubScope | null;
     connect?: () => Promise<NodeLine>;
     auditFault?: FailureError;
     parted?: PartedBudget;
     partedMs?: number;
+    /** Sessions as the node tells the hub. */
+    listed?: () => Promise<readonly Partial<HubSession>[]>;
+    /** Whether the hub has a line of its own. */
+    isHeardOf?: () => boolean;
   } = {},
 ): Promise<Relayed> {
   const clientSide = await sockets.pair();
@@ -134,20 +147,26 @@ async function open(
       },
     },
     placeOf: (id) => (id === SESSION ? { nodeId: NODE_ID, workspaceId: HERE } : null),
-    viewOf: () => ({
-      workspaces: new Map(),
-      records: new Map(),
-      sessions: new Map(
-        [
-          { id: SESSION, name: 'mine', workspaceId: HERE },
-          {
-            id: SessionId.parse('b'.repeat(16)),
-            name: 'secret',
-            workspaceId: WorkspaceId.parse('elsewhere'),
-          },
-        ].map((session) => [session.id, session as HubSession]),
-      ),
-    }),
+    viewOf: () => {
+      if (!isHeardOf()) throw new FailureError('node-offline');
+      return {
+        workspaces: new Map(),
+        records: new Map(),
+        sessions: new Map(
+          [{ id: SESSION, name: 'mine', workspaceId: HERE }, SECRET].map((session) => [
+            session.id,
+            session as HubSession,
+          ]),
+        ),
+      };
+    },
+    ask: async ({ operation, incarnation }) => {
+      expect({ operation, incarnation }).toEqual({
+        operation: 'session.list',
+        incarnation: nodeFacts.incarnation,
+      });
+      return { sessions: [SECRET, ...(await listed())], truncated: false };
+    },
     connect: (request) => {
       asked.push(request);
       return connect === undefined ? Promise.resolve(line) : connect();
@@ -318,6 +337,35 @@ test('of a node that is seen in part, a selector means one of the own sessions o
   const told = failure('ambiguous-history-session', { selector: 'abcd', candidates: ['abcd1'] });
   node.send({ kind: 'failure', id: 10, failure: told });
   await client.sees({ id: 10, failure: failure('unknown-history-session', { selector: 'abcd' }) });
+});
+
+test('of a node that is seen in part, what the hub has not heard of is looked for at the node, a few at once', async () => {
+  let isHeardOf = true;
+  const fresh = {
+    id: SessionId.parse('c'.repeat(16)),
+    name: SessionName.parse('fresh'),
+    workspaceId: HERE,
+    status: 'running' as const,
+  };
+  const waiting: (() => void)[] = [];
+  const { client, node } = await opened('operator', {
+    scope: [{ nodeId: NODE_ID, workspaceIds: [HERE] }],
+    listed: () => new Promise((resolve) => waiting.push(() => resolve([fresh]))),
+    isHeardOf: () => isHeardOf,
+  });
+  for (const id of [1, 2, 3, 4, 5]) client.send(request(id, 'session.resolve', { selector: 'fresh' }));
+  // Others are not held up.
+  client.send(request(6, 'session.resolve', { selector: 'mine' }));
+  await node.sees({ id: 6, params: { selector: SESSION } });
+  await client.sees({ id: 5, failure: expect.objectContaining({ code: 'backend-busy' }) as object });
+  expect(waiting).toHaveLength(4);
+  for (const goOn of waiting.splice(0)) goOn();
+  for (const id of [1, 2, 3, 4]) await node.sees({ id, params: { selector: fresh.id } });
+  client.send(request(7, 'session.resolve', { selector: 'fresh' }));
+  await expect.poll(() => waiting.length).toBe(1);
+  isHeardOf = false;
+  client.send(request(8, 'session.resolve', { selector: 'mine' }));
+  await client.sees({ id: 8, failure: expect.objectContaining({ code: 'node-offline' }) as object });
 });
 
 test.each([

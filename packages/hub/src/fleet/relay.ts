@@ -1,5 +1,5 @@
-// One client that works with one node: frames pass as they are, both ways. What the client asks is read, to hold it against its role and scope
-// and for the audit log; what the node answers is read only where that needs it.
+// One client that works with one node: frames pass as they are, both ways. What the client asks is read, to hold it against its role and
+// scope and for the audit log; what the node answers is read only where that needs it.
 import type { NodeLine } from '@roost/client';
 import {
   failure,
@@ -12,6 +12,7 @@ import {
   REQUEST_BYTES_MAX,
   RequestPart,
   type Failure,
+  type Incarnation,
   type NodeId,
   type OperationName,
   type Params,
@@ -24,10 +25,10 @@ import { watchLiveness } from '@roost/protocol/node';
 import type { RawData, WebSocket } from 'ws';
 import { allow, type PlaceOf } from '../access/allow.ts';
 import { isNodeMutation, opensForTyping } from '../access/mutations.ts';
-import { ownFailure, ownSelector } from '../access/own-selectors.ts';
+import { looksAmongOwn, ownFailure, ownSelector } from '../access/own-selectors.ts';
 import { workspacesOf, type Principal } from '../access/principal.ts';
 import { seesNodeEvent, visibleResult } from '../access/visible.ts';
-import type { NodeView, RelayAudit } from './fleet.ts';
+import type { NodeRequest, NodeView, RelayAudit } from './fleet.ts';
 import type { LineRequest } from './node-way.ts';
 import { OpenTerminals } from './open-terminals.ts';
 import type { PartedBudget } from './parted-budget.ts';
@@ -43,6 +44,9 @@ const PART_BYTES = 1_024;
 /** Bytes of one, with what its parts count for. */
 const PARTED_BYTES_MAX = 2 * REQUEST_BYTES_MAX;
 
+/** Selectors of one client for which the node is asked for all that it has, at once. */
+const LOOKED_UP_MAX = 4;
+
 const GOING_AWAY = 1001;
 const POLICY_VIOLATION = 1008;
 
@@ -52,7 +56,10 @@ export interface RelayOptions {
   readonly audit: RelayAudit;
   readonly nodeId: NodeId;
   readonly placeOf: PlaceOf;
-  readonly viewOf: () => NodeView;
+  /** While the hub hears of that start of the node. @throws FailureError: node-offline, stale-incarnation. */
+  readonly viewOf: (incarnation: Incarnation | undefined) => NodeView;
+  /** Asks the node in the hub's own name. Fails as `Fleet.request` does. */
+  readonly ask: (request: NodeRequest) => Promise<unknown>;
   /** A line to the node for this client. @throws FailureError: node-offline, and as `connectNode`. */
   readonly connect: (request: LineRequest) => Promise<NodeLine>;
   readonly clientName: string;
@@ -85,6 +92,7 @@ export class Relay {
     number,
     { readonly texts: string[]; readonly timer: NodeJS.Timeout; bytes: number }
   >();
+  #lookedUp = 0;
   #line: NodeLine | null = null;
   #isOpening = false;
   #isOver = false;
@@ -139,10 +147,7 @@ export class Relay {
     const value = parseJson(text);
     const request = Request.safeParse(value).data;
     if (request !== undefined) {
-      const admitted = this.#admit(request);
-      if (admitted === null) return;
-      const asked = admitted === request ? text : JSON.stringify(admitted);
-      passOn(this.#options.webSocket, line.webSocket, asked, false);
+      if (this.#admit(line, request)) passOn(this.#options.webSocket, line.webSocket, text, false);
       return;
     }
     const part = RequestPart.safeParse(value).data;
@@ -220,12 +225,7 @@ export class Relay {
       this.#answer(part.id, failure('invalid-request'));
       return;
     }
-    const admitted = this.#admit(request);
-    if (admitted === null) return;
-    if (admitted !== request) {
-      passOn(this.#options.webSocket, line.webSocket, JSON.stringify(admitted), false);
-      return;
-    }
+    if (!this.#admit(line, request)) return;
     for (const [index, text] of texts.entries()) {
       const frame: RequestPart = { kind: 'part', id: part.id, text, last: index === texts.length - 1 };
       passOn(this.#options.webSocket, line.webSocket, JSON.stringify(frame), false);
@@ -240,14 +240,14 @@ export class Relay {
     this.#parts.delete(id);
   }
 
-  /** As it may be passed on; null: it may not, and is answered. */
-  #admit(request: Request): Request | null {
+  /** Whether it is passed on as it is; else it is answered, or passed on once it is known what it means. */
+  #admit(line: NodeLine, request: Request): boolean {
     const { id, operation, params } = request;
-    const { principal, nodeId, placeOf, viewOf, audit } = this.#options;
+    const { principal, nodeId, placeOf, audit } = this.#options;
     // What the hub does not know it cannot judge.
     if (!isOperationName(operation)) {
       this.#answer(id, failure('unknown-operation', { operation }));
-      return null;
+      return false;
     }
     const parsed = OPERATIONS[operation].params.safeParse(params ?? {});
     if (!parsed.success) {
@@ -257,28 +257,65 @@ export class Relay {
           issues: parsed.error.issues.slice(0, 8).map(({ path }) => path.join('.')),
         }),
       );
-      return null;
+      return false;
     }
     const refused = allow(principal, { nodeId, operation, params: parsed.data }, placeOf);
     if (refused !== null) {
       this.#answer(id, refused);
-      return null;
+      return false;
     }
     const isAudited = isNodeMutation(operation) || opensForTyping(operation, parsed.data);
     const isNoted = isAudited || operation === 'terminal.open' || operation === 'terminal.close';
-    if (!isNoted && !this.#isPartial) return request;
+    if (!isNoted && !this.#isPartial) return true;
     if (this.#asked.has(id)) {
       this.#violate('that request id is in use');
-      return null;
+      return false;
     }
     try {
-      const own = ownSelector(principal, { nodeId, operation, params: parsed.data }, viewOf);
       const answered = isAudited ? audit.asked({ operation, params: parsed.data }) : null;
       this.#asked.set(id, { operation, params: parsed.data, answered });
-      return own === null ? request : { ...request, params: own };
     } catch (error) {
       this.#answer(id, error instanceof FailureError ? error.failure : failure('storage-failed'));
-      return null;
+      return false;
+    }
+    if (!looksAmongOwn(principal, { nodeId, operation })) return true;
+    void this.#passOnOwn(line, request, { operation, params: parsed.data });
+    return false;
+  }
+
+  /** With what its selector means among what the client reaches. */
+  async #passOnOwn(
+    line: NodeLine,
+    request: Request,
+    asked: { readonly operation: OperationName; readonly params: unknown },
+  ): Promise<void> {
+    const { principal, nodeId, viewOf, webSocket } = this.#options;
+    const { incarnation } = line.selection.node;
+    try {
+      const own = await ownSelector(
+        principal,
+        { nodeId, ...asked },
+        {
+          viewOf: () => viewOf(incarnation),
+          ask: (operation, params) => this.#lookUp({ operation, params, incarnation }),
+        },
+      );
+      if (this.#isOver) return;
+      passOn(webSocket, line.webSocket, JSON.stringify({ ...request, params: own ?? asked.params }), false);
+    } catch (error) {
+      if (this.#isOver) return;
+      this.#asked.delete(request.id);
+      this.#answer(request.id, error instanceof FailureError ? error.failure : failure('internal-error'));
+    }
+  }
+
+  async #lookUp(request: NodeRequest): Promise<unknown> {
+    if (this.#lookedUp >= LOOKED_UP_MAX) throw new FailureError('backend-busy', { limit: LOOKED_UP_MAX });
+    this.#lookedUp += 1;
+    try {
+      return await this.#options.ask(request);
+    } finally {
+      this.#lookedUp -= 1;
     }
   }
 

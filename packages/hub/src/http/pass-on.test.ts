@@ -1,7 +1,14 @@
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FailureError, HubScope, SessionName, type AuditEntry } from '@roost/protocol';
+import {
+  FailureError,
+  HubScope,
+  SessionId,
+  SessionName,
+  WorkspaceId,
+  type AuditEntry,
+} from '@roost/protocol';
 import { NODE_A, TestHub } from '../hub-for-test.ts';
 
 let hub: TestHub;
@@ -171,7 +178,18 @@ describe('an answer to somebody with a part of the node', () => {
       workspaceId: 'own',
       name: SessionName.parse('mine'),
     });
-    hub.fleet.answer = (_, { params }) => ({ ...(params as object), workspaceId: 'own' });
+    const all = ['5', '6'].map((digit) => ({
+      id: digit.repeat(16),
+      workspaceId: 'foreign',
+      name: 'secret',
+      createdAt: '2026-01-01T00:00:00.000Z',
+      status: 'running',
+      activeSession: null,
+    }));
+    hub.fleet.answer = (_, { operation, params }) =>
+      operation === 'session.list' || operation === 'record.list'
+        ? { sessions: all, records: all, truncated: false }
+        : { ...(params as object), workspaceId: 'own' };
     for (const kind of ['session', 'record'])
       for (const selector of ['secret', '6'.repeat(16), '66'])
         expect(await failureFor(`${kind}?selector=${selector}`)).toEqual(
@@ -196,5 +214,136 @@ describe('an answer to somebody with a part of the node', () => {
       await failureFor(`history/${'a'.repeat(16)}`),
     ]).toEqual(foreign);
     expect(JSON.stringify(foreign)).toContain('unknown-history-session');
+    // What a node finds out once it has the session says that it has it.
+    for (const code of ['stale-history-cursor', 'history-too-large', 'internal-error'] as const) {
+      hub.fleet.answer = () => {
+        throw new FailureError(code, { historyId: 'a'.repeat(16) });
+      };
+      expect(await failureFor(`history/${'a'.repeat(16)}`)).toEqual(foreign[1]);
+    }
+    hub.fleet.answer = () => {
+      throw new FailureError('backend-busy', { limit: 8 });
+    };
+    expect((await failureFor(`history/${'a'.repeat(16)}`)).code).toBe('backend-busy');
+
+    // A whole id that leads elsewhere is as one that leads nowhere.
+    hub.fleet.answer = (_, { params }) => {
+      throw new FailureError('unknown-session', { sessionId: (params as { sessionId: string }).sessionId });
+    };
+    const stopAt = async (sessionId: string) =>
+      (
+        await hub.ask('POST', `/api/v1/nodes/alpha/sessions/${sessionId}/stop`, {
+          token: bob,
+          body: { workspaceId: 'own', generation: 1 },
+        })
+      ).json;
+    expect(await stopAt('6'.repeat(16))).toMatchObject({
+      code: 'unknown-session',
+      details: { sessionId: '6'.repeat(16) },
+    });
+    expect(await stopAt('9'.repeat(16))).toMatchObject({
+      code: 'unknown-session',
+      details: { sessionId: '9'.repeat(16) },
+    });
+    hub.fleet.answer = () => {
+      throw new FailureError('session-workspace-mismatch', { sessionId: '9'.repeat(16) });
+    };
+    expect(await stopAt('9'.repeat(16))).toMatchObject({ code: 'unknown-session' });
+  });
+
+  it.each([
+    ['session', 'session.resolve'],
+    ['record', 'record.resolve'],
+  ] as const)('finds the own %s that a selector means', async (kind, operation) => {
+    const bob = hub.token('bob', 'operator', HubScope.parse([{ nodeId: NODE_A, workspaceIds: ['own'] }]));
+    const put = (id: string, name: string, createdAt: string, isLive: boolean, workspaceId = 'own') => {
+      const facts = { id, name: SessionName.parse(name), createdAt, workspaceId };
+      if (kind === 'session') hub.fleet.putSession(NODE_A, { ...facts, endedAt: isLive ? null : createdAt });
+      else {
+        const sessionId = SessionId.parse(id);
+        const activeSession = { sessionId, workspaceId: WorkspaceId.parse(workspaceId), generation: 1 };
+        hub.fleet.putRecord(NODE_A, { ...facts, activeSession: isLive ? activeSession : null });
+      }
+    };
+    const at = (minute: number) => `2026-01-01T00:0${minute}:00.000Z`;
+    put('1'.repeat(16), 'twice', at(1), true);
+    put('2'.repeat(16), 'twice', at(2), false);
+    put('3'.repeat(16), 'ended', at(4), false);
+    put('4'.repeat(16), 'ended', at(3), false);
+    put('5'.repeat(16), 'ended', at(5), true, 'foreign');
+    hub.fleet.answer = (_, request) => ({ ...(request.params as object), workspaceId: 'own' });
+    const found = async (selector: string) => {
+      const { status } = await hub.ask('GET', `/api/v1/nodes/alpha/${kind}?selector=${selector}`, {
+        token: bob,
+      });
+      const [asked, ...others] = hub.fleet.asked.splice(0);
+      expect({ status, operation: asked?.request.operation, others }).toEqual({
+        status: 200,
+        operation,
+        others: [],
+      });
+      return (asked?.request.params as { selector: string }).selector;
+    };
+    expect(await found('twice')).toBe('1'.repeat(16));
+    expect(await found('2'.repeat(16))).toBe('2'.repeat(16));
+    // The newest one; a live one of that name in another part is as if it were not there.
+    expect(await found('ended')).toBe('3'.repeat(16));
+    expect(await found('44')).toBe('4'.repeat(16));
+  });
+
+  it('asks the node for what the hub has not heard of, and nothing at all while the hub does not hear of it', async () => {
+    const bob = hub.token('bob', 'operator', HubScope.parse([{ nodeId: NODE_A, workspaceIds: ['own'] }]));
+    const thing = (digit: string, workspaceId: string) => ({
+      id: digit.repeat(16),
+      workspaceId,
+      name: 'fresh',
+      createdAt: '2026-01-01T00:00:00.000Z',
+      status: 'running',
+      activeSession: null,
+    });
+    const parts = [[thing('7', 'foreign')], [thing('8', 'own')]];
+    hub.fleet.answer = (_, { operation, params }) => {
+      if (operation === 'session.list') return { sessions: parts.flat(), truncated: false };
+      if (operation !== 'record.list') return { ...(params as object), workspaceId: 'own' };
+      const isFirst = !('after' in (params as object));
+      return { records: parts[isFirst ? 0 : 1], truncated: isFirst };
+    };
+    const ask = (kind: string, headers: Record<string, string> = {}) =>
+      hub.ask('GET', `/api/v1/nodes/alpha/${kind}?selector=fresh`, { token: bob, headers });
+    for (const kind of ['session', 'record'])
+      expect(await ask(kind)).toMatchObject({ status: 200, json: { selector: '8'.repeat(16) } });
+    expect(hub.fleet.asked.map(({ request }) => [request.operation, request.params])).toEqual([
+      ['session.list', { includeEnded: true }],
+      ['session.resolve', { selector: '8'.repeat(16) }],
+      ['record.list', {}],
+      ['record.list', { after: '7'.repeat(16) }],
+      ['record.resolve', { selector: '8'.repeat(16) }],
+    ]);
+    hub.fleet.asked.splice(0);
+    hub.fleet.putSession(NODE_A, { id: '6'.repeat(16), workspaceId: 'foreign' });
+    const answers = async (headers: Record<string, string>) => [
+      await ask('session', headers),
+      await ask('record', headers),
+      ...(await Promise.all(
+        ['6', '9'].map((digit) =>
+          hub.ask('POST', `/api/v1/nodes/alpha/sessions/${digit.repeat(16)}/stop`, {
+            token: bob,
+            headers,
+            body: { workspaceId: 'own', generation: 1 },
+          }),
+        ),
+      )),
+    ];
+    const codes = (all: Awaited<ReturnType<typeof answers>>) =>
+      new Set(all.map(({ json }) => (json as { code: string }).code));
+    expect(codes(await answers({ 'x-roost-incarnation': '2'.repeat(16) }))).toEqual(
+      new Set(['stale-incarnation']),
+    );
+    hub.fleet.put({
+      ...hub.fleet.find('alpha'),
+      link: { state: 'stale', since: '2026-01-01T00:00:00.000Z', reason: 'connection-lost', attempts: 1 },
+    });
+    expect(codes(await answers({}))).toEqual(new Set(['node-offline']));
+    expect(hub.fleet.asked).toEqual([]);
   });
 });

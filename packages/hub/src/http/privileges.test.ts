@@ -49,9 +49,7 @@ beforeAll(async () => {
       workspaceId: WorkspaceId.parse(workspaceId),
     });
   }
-  fleet.answer = () => {
-    throw new Error('answered');
-  };
+  fleet.answer = answered;
   for (const role of HubRole.options) tokens.set(role, hub.token(role, role));
   tokens.set('other-node', hub.token('other-node', 'operator', [{ nodeId: NODE_B, workspaceIds: null }]));
   tokens.set('whole-node', hub.token('whole-node', 'operator', [{ nodeId: NODE_A, workspaceIds: null }]));
@@ -65,7 +63,14 @@ beforeAll(async () => {
   );
 });
 afterAll(() => hub.stop());
-beforeEach(() => hub.fleet.asked.splice(0));
+beforeEach(() => {
+  hub.fleet.answer = answered;
+  hub.fleet.asked.splice(0);
+});
+
+const answered = (): never => {
+  throw new Error('answered');
+};
 
 const nodeOperations = Object.keys(OPERATIONS) as OperationName[];
 
@@ -130,12 +135,20 @@ describe.each(nodeOperations)('%s', (name) => {
   });
 
   it('reaches nothing in a workspace outside of the scope', async () => {
-    const { status, asked } = await ask('workspace', route, sampleParams(name, FOREIGN));
     if (FOUND_AMONG_THEIRS.has(name)) {
-      const missing = await ask('workspace', route, { selector: '9'.repeat(16) });
-      expect({ status, asked, missing: missing.status }).toEqual({ status: 404, asked: 0, missing: 404 });
+      const { workspaceId, sessionId, recordId } = FOREIGN;
+      hub.fleet.answer = (_, { operation }) =>
+        operation === 'session.list'
+          ? { sessions: [{ id: sessionId, workspaceId }], truncated: false }
+          : { records: [{ id: recordId, workspaceId }], truncated: false };
+      const foreign = await ask('workspace', route, sampleParams(name, FOREIGN));
+      expect(foreign).toMatchObject({ status: 404, asked: 1 });
+      expect(await ask('workspace', route, { selector: '9'.repeat(16) })).toEqual(foreign);
+      hub.fleet.answer = answered;
+      expect(await ask('workspace', route, sampleParams(name, OWN))).toMatchObject({ status: 500, asked: 1 });
       return;
     }
+    const { status, asked } = await ask('workspace', route, sampleParams(name, FOREIGN));
     const isOpen = FILTERED.has(name) || FOR_ANYBODY.has(name);
     expect({ status, asked }).toEqual(isOpen ? { status: 500, asked: 1 } : { status: 403, asked: 0 });
     const own = await ask('workspace', route, sampleParams(name, OWN));

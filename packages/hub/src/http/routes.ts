@@ -23,7 +23,7 @@ import {
 import { allow } from '../access/allow.ts';
 import { isHubMutation, isNodeMutation } from '../access/mutations.ts';
 import { ownFailure, ownSelector } from '../access/own-selectors.ts';
-import { requireRole, type Principal } from '../access/principal.ts';
+import { requireRole, workspacesOf, type Principal } from '../access/principal.ts';
 import { visibleResult } from '../access/visible.ts';
 import type { AuditedRequest } from '../audit/audit.ts';
 import type { Fleet, NodeRequest } from '../fleet/fleet.ts';
@@ -137,14 +137,20 @@ function addNodeRoute({ app, context, budget }: RouteParts, name: OperationName,
       const input = inputOf(request);
       const node = findNode(fleet, input.path.node ?? '', principal);
       const { given, params } = reader.read(input);
+      const conditions = conditionsOf(request);
+      // Judged by what the hub hears of the node: while it hears nothing, what it knows would answer otherwise than what it does not.
+      if (workspacesOf(principal, node.id) !== null) fleet.requireOnline(node.id, conditions.incarnation);
       const refusal = allow(principal, { nodeId: node.id, operation: name, params }, (id) =>
         fleet.placeOf(id, node.id),
       );
       if (refusal !== null) throw FailureError.from(refusal);
       const meant = { nodeId: node.id, operation: name, params };
-      const own = ownSelector(principal, meant, () => fleet.view(node.id));
+      const own = await ownSelector(principal, meant, {
+        viewOf: () => fleet.view(node.id),
+        ask: (operation, params) => fleet.request(node.id, { operation, params, ...conditions }),
+      });
       // As it was given: the node fills in what is left out, and may be older than what this hub would fill in.
-      const asked: NodeRequest = { operation: name, params: own ?? given, ...conditionsOf(request) };
+      const asked: NodeRequest = { operation: name, params: own ?? given, ...conditions };
       const act = () => fleet.request(node.id, asked);
       const { requestId, from } = caller;
       const line = { requestId, actor: principal, from, operation: name, nodeId: node.id, params };
