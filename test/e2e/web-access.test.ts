@@ -5,15 +5,24 @@ import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { accessFaults, browserPath } from '../support/browser.ts';
+import { FULL_ATTACK } from '../support/counts.ts';
 import { HubPages, type PageLook } from '../support/hub-pages.ts';
 import { RoostHome } from '../support/roost-home.ts';
 
 const SPOKEN_AGENT = new URL('../support/spoken-agent.mjs', import.meta.url).pathname;
 const chromium = browserPath();
 
-const LOOKS: readonly Required<Omit<PageLook, 'user'>>[] = [1_440, 390].flatMap((width) =>
-  (['dark', 'light'] as const).map((colorScheme) => ({ width, colorScheme })),
-);
+/** Both widths and both schemes of colours; every pair of them on demand. */
+const LOOKS: readonly Required<Omit<PageLook, 'user'>>[] = [
+  { width: 1_440, colorScheme: 'dark' },
+  { width: 390, colorScheme: 'light' },
+  ...(FULL_ATTACK
+    ? ([
+        { width: 1_440, colorScheme: 'light' },
+        { width: 390, colorScheme: 'dark' },
+      ] as const)
+    : []),
+];
 
 describe.skipIf(chromium === null)('the pages of a hub', () => {
   let roost: RoostHome;

@@ -183,7 +183,9 @@ function SessionActions({ session }: { readonly session: SeenSession }) {
           >
             Interrupt
           </Button>
+          {/* Apart from the other: a dialog that is open must never come to ask for something else. */}
           <ConfirmButton
+            key="stop"
             label="Stop"
             title={`Stop ${session.name}?`}
             act={() => api.node(session.nodeId, 'session.stop', address)}
@@ -200,6 +202,7 @@ function SessionActions({ session }: { readonly session: SeenSession }) {
             </Button>
           )}
           <ConfirmButton
+            key="remove"
             label="Remove"
             title={`Remove ${session.name}?`}
             act={() => api.node(session.nodeId, 'session.remove', address)}
