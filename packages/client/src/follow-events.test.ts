@@ -91,7 +91,7 @@ test('an event of an unknown kind is left out, its connection stays, and it is n
   await node.close();
 });
 
-test('a node that is away for a while is waited for', async () => {
+test('a node that goes away for a while is waited for', async () => {
   await using scratch = await scratchDirectory();
   const socketPath = join(scratch.path, 'node.sock');
   const controller = new AbortController();
@@ -100,16 +100,29 @@ test('a node that is away for a while is waited for', async () => {
     attempts++;
     return connectNode({ socketPath, client });
   };
-  const stream = followEvents({ connect, after: { sequence: 0 }, signal: controller.signal });
-  const first = stream.next();
-  await eventually(() => attempts).toBeGreaterThan(1);
   const node = await FakeNode.listen({ socketPath, onRequest: journal(1, []) });
-  expect(await first).toMatchObject({ value: { sequence: 1 } });
+  const stream = followEvents({ connect, after: { sequence: 0 }, signal: controller.signal });
+  expect(await stream.next()).toMatchObject({ value: { sequence: 1 } });
   const second = stream.next();
-  controller.abort();
-  expect(await second).toEqual({ value: undefined, done: true });
   await node.close();
+  await eventually(() => attempts).toBeGreaterThan(2);
+  const again = await FakeNode.listen({ socketPath, onRequest: journal(2, []) });
+  expect(await second).toMatchObject({ value: { sequence: 2 } });
+  const third = stream.next();
+  controller.abort();
+  expect(await third).toEqual({ value: undefined, done: true });
+  await again.close();
 });
+
+test.each(['hub-unreachable', 'node-not-running', 'node-offline', 'shutting-down'] as const)(
+  'the first connection that fails with %s is not tried again',
+  async (code) => {
+    const connect = vi.fn(() => Promise.reject(new FailureError(code)));
+    const stream = followEvents({ connect, after: { sequence: 0 }, signal: new AbortController().signal });
+    await expect(stream.next()).rejects.toMatchObject({ failure: { code } });
+    expect(connect).toHaveBeenCalledTimes(1);
+  },
+);
 
 test('what the journal lost is told in its place, once, and the stream goes on behind it', async () => {
   await using scratch = await scratchDirectory();
@@ -148,11 +161,12 @@ test('what the journal lost is told in its place, once, and the stream goes on b
 test('a full node and one that shuts down are tried again', async () => {
   await using scratch = await scratchDirectory();
   const socketPath = join(scratch.path, 'node.sock');
-  const refusals = ['connections-exhausted', 'shutting-down'] as const;
+  const refusals = [undefined, 'connections-exhausted', 'shutting-down'] as const;
   let attempts = 0;
   const node = await FakeNode.listen({
     socketPath,
-    onRequest: journal(1, []),
+    // The first connection is cut before it says anything.
+    onRequest: journal(1, [0]),
     handshake: (frame) => {
       const code = frame.kind === 'ready' ? refusals[attempts++] : undefined;
       return code === undefined ? frame : { kind: 'refused', failure: { code, message: 'x' } };
@@ -161,7 +175,7 @@ test('a full node and one that shuts down are tried again', async () => {
   const connect = () => connectNode({ socketPath, client });
   const stream = followEvents({ connect, after: { sequence: 0 }, signal: new AbortController().signal });
   expect(await stream.next()).toMatchObject({ value: { sequence: 1 } });
-  expect(attempts).toBe(3);
+  expect(attempts).toBe(4);
   await stream.return();
   await node.close();
 });

@@ -2,10 +2,11 @@
  * The node's event journal as an endless stream that survives the node: after a loss it connects anew and goes on after
  * the last event that was delivered, so that none is missing and none comes twice. What the journal lost in between is told
  * as a resync in its place in the stream. Events of a kind that this client does not know are left out.
+ * The first connection has to succeed: the stream ends with whatever that fails with.
  */
 import { FailureError, type NodeEvent, type UnknownEvent } from '@roost/protocol';
 import type { EventCursor, NodeConnection } from './connection.ts';
-import { isPassing, RetryPause } from './retry.ts';
+import { isPassing, Reconnecting, RetryPause } from './retry.ts';
 
 export interface FollowOptions {
   /** Opens a connection of its own for the stream. */
@@ -30,16 +31,22 @@ export interface Resync {
 const WAITING_EVENTS_MAX = 1_000;
 const WAITING_BYTES_MAX = 8 * 1024 * 1024;
 
-export async function* followEvents(options: FollowOptions): AsyncGenerator<NodeEvent | Resync, void, void> {
-  const { connect, signal } = options;
-  let cursor = options.after;
+export function followEvents(options: FollowOptions): AsyncGenerator<NodeEvent | Resync, void, void> {
+  const { connect, after, signal } = options;
+  return followEventsOver(new Reconnecting(connect), after, signal);
+}
+
+/** The same, for whoever may have been connected before. */
+export async function* followEventsOver(
+  connections: Reconnecting<NodeConnection>,
+  after: EventCursor,
+  signal: AbortSignal,
+): AsyncGenerator<NodeEvent | Resync, void, void> {
+  let cursor = after;
   const pause = new RetryPause(signal);
   while (!signal.aborted) {
-    const connection = await connect(signal).catch((error: unknown) => {
-      if (signal.aborted || isPassing(error)) return undefined;
-      throw error;
-    });
-    if (connection !== undefined) {
+    const connection = await connections.attempt(signal);
+    if (connection !== null) {
       try {
         for await (const { item, next } of itemsOf(connection, cursor, signal)) {
           pause.reset();

@@ -79,12 +79,12 @@ test('the state is that of a snapshot with later events in it, and of a new snap
   await node.close();
 });
 
-test('a failure that time does not heal ends it, an aborted signal ends it without one', async () => {
+test('what the first connection fails with ends it, an aborted signal ends it without a failure', async () => {
   const refused = followState({
-    connect: () => Promise.reject(new FailureError('unauthorized')),
+    connect: () => Promise.reject(new FailureError('hub-unreachable')),
     signal: new AbortController().signal,
   });
-  await expect(refused.next()).rejects.toMatchObject({ failure: { code: 'unauthorized' } });
+  await expect(refused.next()).rejects.toMatchObject({ failure: { code: 'hub-unreachable' } });
   const controller = new AbortController();
   const waiting = followState({
     connect: () => Promise.reject(new FailureError('node-not-running')),
@@ -93,4 +93,27 @@ test('a failure that time does not heal ends it, an aborted signal ends it witho
   const next = waiting.next();
   controller.abort();
   expect(await next).toEqual({ done: true, value: undefined });
+});
+
+test('a node that is lost before it gave its snapshot is asked again, also where it is away for a while', async () => {
+  await using scratch = await scratchDirectory();
+  const socketPath = join(scratch.path, 'node.sock');
+  let snapshots = 0;
+  const node = await FakeNode.listen({
+    socketPath,
+    onRequest: ({ id }, peer) => {
+      if (snapshots++ === 0) peer.cut();
+      else peer.send({ kind: 'response', id, result: snapshot(5, ['a']) });
+    },
+  });
+  let attempts = 0;
+  const connect = () =>
+    ++attempts === 2
+      ? Promise.reject(new FailureError('node-not-running'))
+      : connectNode({ socketPath, client });
+  const states = followState({ connect, signal: new AbortController().signal });
+  expect(await states.next()).toMatchObject({ value: { sequence: 5 } });
+  expect(attempts).toBe(3);
+  await states.return();
+  await node.close();
 });

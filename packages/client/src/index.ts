@@ -14,6 +14,7 @@ export { followState } from './follow-state.ts';
 export { connectThroughHub } from './hub/connect-through-hub.ts';
 export { hubRequest, hubStatus, nodeRequest } from './hub/hub-request.ts';
 export { FailureError, type Failure, type FailureCode } from '@roost/protocol';
+export { isPassing } from './retry.ts';
 export { splitPinned } from '@roost/protocol/node';
 export { type HubTarget } from './hub/hub-target.ts';
 export {

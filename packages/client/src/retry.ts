@@ -4,7 +4,7 @@ import { FailureError } from '@roost/protocol';
 /** Milliseconds between attempts; doubles up to the second. */
 const RETRY_MS = { first: 50, last: 2_000 } as const;
 
-/** Whether trying again can help. */
+/** Whether trying again can help. `connection-lost`: what was asked may have been done. */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof FailureError)) return false;
   switch (error.failure.code) {
@@ -16,10 +16,36 @@ export function isPassing(error: unknown): boolean {
     case 'hub-not-running':
     case 'hub-unreachable':
     case 'node-offline':
+    case 'backend-busy':
     case 'rate-limited':
       return true;
     default:
       return false;
+  }
+}
+
+/**
+ * Opens connections one after the other. Failures are only waited out once there was a connection: before that, nothing tells a node that
+ * is away from an address that is wrong.
+ */
+export class Reconnecting<Connection> {
+  readonly #connect: (signal: AbortSignal) => Promise<Connection>;
+  #wasConnected = false;
+
+  constructor(connect: (signal: AbortSignal) => Promise<Connection>) {
+    this.#connect = connect;
+  }
+
+  /** null: not now, or the signal aborted. @throws what time does not heal, and whatever the first attempt fails with. */
+  async attempt(signal: AbortSignal): Promise<Connection | null> {
+    try {
+      const connection = await this.#connect(signal);
+      this.#wasConnected = true;
+      return connection;
+    } catch (error) {
+      if (signal.aborted || (this.#wasConnected && isPassing(error))) return null;
+      throw error;
+    }
   }
 }
 

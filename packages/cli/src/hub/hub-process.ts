@@ -3,6 +3,7 @@ import { FailureError } from '@roost/protocol';
 import type { HubTarget } from '@roost/client';
 import type { CommandContext } from '../command-context.ts';
 import { isAlive } from '../process-alive.ts';
+import { isHubAway } from './hub-away.ts';
 
 /** Milliseconds for the hub to end: it says good-bye to its clients first. */
 const GONE_WAIT_MS = 15_000;
@@ -53,8 +54,7 @@ async function look(target: HubTarget): Promise<{ readonly pid: number | undefin
     const { pid } = await hubStatus(target);
     return { pid };
   } catch (error) {
-    const code = error instanceof FailureError ? error.failure.code : null;
-    if (code === 'hub-not-running' || code === 'hub-unreachable' || code === 'shutting-down') return null;
+    if (isHubAway(error)) return null;
     throw error;
   }
 }

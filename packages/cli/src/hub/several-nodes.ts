@@ -1,6 +1,7 @@
 /** Whether a list is one of several nodes. */
-import { FailureError, type HubNode } from '@roost/protocol';
+import type { HubNode } from '@roost/protocol';
 import type { CommandContext } from '../command-context.ts';
+import { isHubAway } from './hub-away.ts';
 
 /** Those of the hub, when there are others than this machine's and none of them is named; null otherwise. */
 export async function severalNodes(context: CommandContext): Promise<readonly HubNode[] | null> {
@@ -14,13 +15,8 @@ export async function severalNodes(context: CommandContext): Promise<readonly Hu
     return isOwn && nodes.every(({ way }) => way === 'dialled') ? null : nodes;
   } catch (error) {
     const what = isOwn ? 'the hub of this machine does not answer' : `${hub.url} does not answer`;
-    if (!isPassing(error)) throw error;
+    if (!isHubAway(error)) throw error;
     context.note(`${what}; this machine alone is listed`);
     return null;
   }
-}
-
-function isPassing(error: unknown): boolean {
-  const code = error instanceof FailureError ? error.failure.code : null;
-  return code === 'hub-not-running' || code === 'hub-unreachable' || code === 'shutting-down';
 }

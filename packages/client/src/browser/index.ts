@@ -31,3 +31,4 @@ export {
 export type { OpenWebSocket, WebSocketLike } from './web-socket.ts';
 export type { TerminalAttachment, TerminalListener } from '../terminal-lane.ts';
 export type { RequestOptions } from '../open-requests.ts';
+export { isPassing } from '../retry.ts';

@@ -7,15 +7,16 @@ import {
   type UseQueryOptions,
   type UseQueryResult,
 } from '@tanstack/react-query';
-import {
+import { isPassing } from '@roost/client/browser';
+import type {
   FailureError,
-  type HubOperationName,
-  type HubParamsInput,
-  type HubResult,
-  type NodeId,
-  type OperationName,
-  type ParamsInput,
-  type Result,
+  HubOperationName,
+  HubParamsInput,
+  HubResult,
+  NodeId,
+  OperationName,
+  ParamsInput,
+  Result,
 } from '@roost/protocol';
 import { useHub } from './hub-context.tsx';
 
@@ -38,13 +39,6 @@ export function makeQueryClient(): QueryClient {
       },
     },
   });
-}
-
-function isPassing(error: Error): boolean {
-  return (
-    error instanceof FailureError &&
-    ['hub-unreachable', 'connection-lost', 'backend-busy', 'shutting-down'].includes(error.failure.code)
-  );
 }
 
 type ReadOptions<Data> = Pick<UseQueryOptions<Data>, 'enabled' | 'refetchInterval' | 'staleTime' | 'gcTime'>;
