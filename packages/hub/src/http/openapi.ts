@@ -40,7 +40,9 @@ export function openApiDocument(version: string): JsonObject {
         token: {
           type: 'http',
           scheme: 'bearer',
-          description: 'A personal token: `roost_hub_` and 64 hexadecimal digits.',
+          description:
+            'A personal token: `roost_hub_` and 64 hexadecimal digits. That of a hub whose certificate vouches for itself has a dot and ' +
+            "the certificate's fingerprint, 64 more, behind it; it is taken with and without.",
         },
         browser: {
           type: 'apiKey',
