@@ -106,9 +106,20 @@ it.skipIf(chromium === null)('works in a page of the hub', async () => {
 });
 
 it('has no program that is not run here', () => {
-  const own = new Set(blocks.map(({ heading }) => heading));
+  const places = new Map<string, number>();
+  const shown = blocks.map(({ heading }) => {
+    const place = places.get(heading) ?? 0;
+    places.set(heading, place + 1);
+    return `${heading} ${place}`;
+  });
   const test = readFileSync(new URL(import.meta.url), 'utf8');
-  for (const heading of own) expect(test, heading).toMatch(new RegExp(`(run|program)\\('${heading}'`));
+  const calls = test.matchAll(/\b(?:run|program)\('([^']+)'(?:, (\d+))?\)/g);
+  const ran = new Set([...calls].map(([, heading, place = '0']) => `${heading} ${place}`));
+  expect([...ran].sort()).toEqual(shown.sort());
+  // No language but these: one block of commands, and the programs.
+  expect(pageBlocks('sdk.md', 'sh')).toHaveLength(1);
+  const fences = readFileSync(new URL('../../docs/sdk.md', import.meta.url), 'utf8').match(/^ *[`~]{3,}/gm);
+  expect(fences).toHaveLength(2 * (shown.length + 1));
 });
 
 function program(heading: string, place = 0): string {
