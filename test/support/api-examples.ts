@@ -1,5 +1,5 @@
 /** The examples of docs/api.md, run with curl as they stand there but for values that are others in reality, and held against docs/openapi.json. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { FailureCode } from '@roost/protocol';
 import { pageBlocks } from './page-blocks.ts';
@@ -27,15 +27,15 @@ export type Real = Readonly<Record<string, string>>;
 export interface Circumstances {
   /** Variables that the example names. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Seconds after which one that goes on for ever is ended. */
-  readonly endAfterS?: number;
+  /** One that goes on for ever is ended when it has said this. */
+  readonly until?: string;
 }
 
 /** Sections of the page that are no operations. */
 const BEGINNING = 'The API of a hub';
 const PLAIN = 'events and health';
-/** Exit code of curl when its time is over. */
-const CURL_TIMED_OUT = 28;
+/** Milliseconds for one that goes on for ever to say what is waited for. */
+const UNTIL_MS = 30_000;
 
 export class ApiExamples {
   /** Variables of every example. */
@@ -91,12 +91,13 @@ export class ApiExamples {
     return operation;
   }
 
-  #run(name: string, real: Real, { variables = {}, endAfterS }: Circumstances): Promise<Answer> {
+  #run(name: string, real: Real, { variables = {}, until }: Circumstances): Promise<Answer> {
     let example = this.#examples.get(name);
     if (example === undefined) throw new Error(`docs/api.md has no example of ${name}`);
     this.#tried.add(name);
     for (const [shown, one] of Object.entries(real)) example = example.replaceAll(shown, one);
-    return runCurl(example, { ...this.env, ...variables }, endAfterS);
+    const env = { ...this.env, ...variables };
+    return until === undefined ? runCurl(example, env) : runCurlUntil(example, env, until);
   }
 }
 
@@ -104,24 +105,47 @@ export function hasCurl(): Promise<boolean> {
   return new Promise((resolve) => execFile('curl', ['--version'], (error) => resolve(error === null)));
 }
 
-function runCurl(
-  example: string,
-  env: Readonly<Record<string, string>>,
-  endAfterS: number | undefined,
-): Promise<Answer> {
-  const bounds = endAfterS === undefined ? '' : ` --max-time ${endAfterS}`;
-  const command = `${example.trim()} --silent --show-error --write-out '\\n%{http_code}'${bounds}`;
+function runCurl(example: string, env: Readonly<Record<string, string>>): Promise<Answer> {
+  const command = `${example.trim()} --silent --show-error --write-out '\\n%{http_code}'`;
   return new Promise((resolve, reject) => {
     execFile('sh', ['-uc', command], { env, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
       const at = stdout.lastIndexOf('\n');
       const status = Number(stdout.slice(at + 1));
-      const wasEnded = endAfterS !== undefined && error?.code === CURL_TIMED_OUT;
-      if ((error !== null && !wasEnded) || !(status > 0)) {
+      if (error !== null || !(status > 0)) {
         reject(new Error(`${command}: ${stderr}${stdout}`));
         return;
       }
       const text = stdout.slice(0, at);
       resolve({ status, text, json: parse(text) });
+    });
+  });
+}
+
+/** A curl that is ended writes nothing out: its status comes with the headers. */
+function runCurlUntil(
+  example: string,
+  env: Readonly<Record<string, string>>,
+  until: string,
+): Promise<Answer> {
+  const command = `exec ${example.trim()} --silent --show-error --include`;
+  return new Promise((resolve, reject) => {
+    const curl = spawn('sh', ['-uc', command], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const timer = setTimeout(() => curl.kill(), UNTIL_MS);
+    let [stdout, stderr] = ['', ''];
+    let answer: Answer | null = null;
+    curl.stderr.setEncoding('utf8').on('data', (piece: string) => (stderr += piece));
+    curl.stdout.setEncoding('utf8').on('data', (piece: string) => {
+      stdout += piece;
+      const [, status, text = ''] = /^HTTP\/\S+ (\d+)[\s\S]*?\r\n\r\n([\s\S]*)$/.exec(stdout) ?? [];
+      if (!text.includes(until)) return;
+      answer = { status: Number(status), text, json: undefined };
+      curl.kill();
+    });
+    curl.once('error', reject);
+    curl.once('close', () => {
+      clearTimeout(timer);
+      if (answer !== null) resolve(answer);
+      else reject(new Error(`${command}: ${stderr}${stdout}`));
     });
   });
 }
