@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { defaultServerConditions } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { FULL_ATTACK } from './test/support/counts.ts';
 
@@ -15,12 +16,17 @@ const REAL_AGENTS = [
   'worktree-agents',
 ].map((name) => `test/e2e/${name}.test.ts`);
 
+// Packages of this repository are tested as their sources.
+const conditions = ['roost-source', ...defaultServerConditions];
+const sources = { resolve: { conditions }, ssr: { resolve: { conditions } } };
+
 export default defineConfig({
   test: {
     sequence: { shuffle: true },
     reporters: ['default', './scripts/summary-reporter.mjs'],
     projects: [
       {
+        ...sources,
         test: {
           name: 'unit',
           sequence: { groupOrder: 0 },
@@ -35,6 +41,7 @@ export default defineConfig({
         },
       },
       {
+        ...sources,
         test: {
           name: 'e2e',
           sequence: { groupOrder: 1 },
@@ -47,6 +54,7 @@ export default defineConfig({
         },
       },
       {
+        ...sources,
         test: {
           name: 'agents',
           sequence: { groupOrder: 2 },
@@ -57,6 +65,7 @@ export default defineConfig({
         },
       },
       {
+        ...sources,
         test: {
           name: 'attack',
           sequence: { groupOrder: 3 },

@@ -3,6 +3,7 @@ import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { SOURCE_CONDITIONS } from './source-conditions.mjs';
 
 const SOURCE = 'packages/web';
 const MAIN = `${SOURCE}/src/main.tsx`;
@@ -18,6 +19,7 @@ export async function buildWeb(root) {
     bundle: true,
     splitting: true,
     format: 'esm',
+    conditions: SOURCE_CONDITIONS,
     target: 'es2023',
     minify: true,
     entryNames: 'assets/[name]-[hash]',

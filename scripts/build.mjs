@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { build } from 'esbuild';
 import { buildWeb } from './build-web.mjs';
+import { SOURCE_CONDITIONS } from './source-conditions.mjs';
 
 const { version } = JSON.parse(
   readFileSync(new URL('../packages/cli/package.json', import.meta.url), 'utf8'),
@@ -18,6 +19,7 @@ const shared = {
   bundle: true,
   platform: 'node',
   format: 'esm',
+  conditions: SOURCE_CONDITIONS,
   target: 'node20',
   // Native parts stay packages of their own.
   external: ['@lydell/node-pty', 'libsql', 'esbuild'],
@@ -74,7 +76,7 @@ const outputs = [
     outdir: 'packages/lab/dist',
     needsRequire: true,
   },
-  // The SDK for programs that nobody bundles: Node takes it for the sources, by the condition `module-sync` of the package.
+  // The SDK for programs that nobody bundles: whoever does not ask for sources gets it.
   {
     entryPoints: { index: 'packages/client/src/index.ts' },
     outdir: 'packages/client/dist',

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { SOURCE_CONDITIONS } from './source-conditions.mjs';
 import { format, resolveConfig } from 'prettier';
 
 const root = new URL('..', import.meta.url).pathname;
@@ -23,6 +24,7 @@ async function load(name, contents) {
     outfile,
     bundle: true,
     format: 'esm',
+    conditions: SOURCE_CONDITIONS,
     platform: 'node',
     target: 'node20',
     external: ['bufferutil', 'utf-8-validate'],

@@ -2,6 +2,7 @@
 // whose name is seen in some of the pictures; a temporary one unless given.
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { SOURCE_CONDITIONS } from './source-conditions.mjs';
 
 const root = new URL('..', import.meta.url).pathname;
 const outfile = `${root}scripts/dist/screenshots.js`;
@@ -16,6 +17,7 @@ await build({
   bundle: true,
   platform: 'node',
   format: 'esm',
+  conditions: SOURCE_CONDITIONS,
   target: 'node20',
   external: ['playwright-core', '@lydell/node-pty', 'bufferutil', 'utf-8-validate'],
   banner: { js: REQUIRE },

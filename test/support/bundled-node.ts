@@ -41,6 +41,8 @@ async function bundle(directory: string): Promise<void> {
     bundle: true,
     platform: 'node',
     format: 'esm',
+    // As scripts/source-conditions.mjs has them.
+    conditions: ['roost-source', 'module'],
     target: 'node20',
     external: ['@lydell/node-pty', 'libsql'],
     define: { 'process.env.ROOST_VERSION': '"0.0.0-test"' },
