@@ -4,7 +4,7 @@ import { attackCount } from '../support/counts.ts';
 import { isAlive, RoostHome } from '../support/roost-home.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const KILLS = attackCount(50, 8);
+const KILLS = attackCount(50, 4);
 
 /** Prints "line 000001", "line 000002", ... every few milliseconds. */
 const printer = 'i=0; while :; do i=$((i+1)); printf "line %06d\\n" $i; sleep 0.01; done';

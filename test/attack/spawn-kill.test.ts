@@ -21,7 +21,7 @@ import { connectTo } from '../support/node-client.ts';
 import { isAlive, RoostHome } from '../support/roost-home.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const KILLS = attackCount(200, 12);
+const KILLS = attackCount(200, 8);
 /** More of them for as long as some kind of work has never been done. */
 const KILLS_MAX = 3 * KILLS;
 const CLIENTS = 3;

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -36,21 +36,29 @@ describe('records on a real node', () => {
     client.close();
     await daemon.stop();
   };
-  const spawn = (provider = 'claude', name = 'reviewer', directory = work) =>
-    client.call('session.spawn', {
+  /** Once it has written its arguments down. */
+  const spawn = async (provider = 'claude', name = 'reviewer', directory = work) => {
+    const before = launches().length;
+    const session = await client.call('session.spawn', {
       directory,
       name,
       launch: { kind: 'provider', provider, arguments: provider === 'claude' ? ['--model', 'opus'] : [] },
     });
+    await waitFor(() => launches().length > before, 'its launch');
+    return session;
+  };
   const stop = (session: Session) => client.call('session.stop', { ...addressOf(session), force: true });
   const recordOf = async ({ recordId }: Session) =>
     (await client.call('record.list', {})).records.find((one) => one.id === recordId)!;
   /** Without what makes it report. */
-  const launches = () =>
-    readFileSync(join(home.path, 'launches'), 'utf8')
+  const launches = () => {
+    const file = join(home.path, 'launches');
+    const written = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    return written
       .replaceAll(/--settings \S+ /g, '')
-      .trim()
-      .split('\n');
+      .split('\n')
+      .slice(0, -1);
+  };
   const bodies = async (after: number) =>
     (await client.call('events.read', { after })).events.map(({ body }) => body);
   const last = async () => (await client.call('node.status', {})).lastEventSequence;
