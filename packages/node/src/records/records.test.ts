@@ -36,17 +36,12 @@ describe('records on a real node', () => {
     client.close();
     await daemon.stop();
   };
-  /** Once it has written its arguments down. */
-  const spawn = async (provider = 'claude', name = 'reviewer', directory = work) => {
-    const before = launches().length;
-    const session = await client.call('session.spawn', {
+  const spawn = (provider = 'claude', name = 'reviewer', directory = work) =>
+    client.call('session.spawn', {
       directory,
       name,
       launch: { kind: 'provider', provider, arguments: provider === 'claude' ? ['--model', 'opus'] : [] },
     });
-    await waitFor(() => launches().length > before, 'its launch');
-    return session;
-  };
   const stop = (session: Session) => client.call('session.stop', { ...addressOf(session), force: true });
   const recordOf = async ({ recordId }: Session) =>
     (await client.call('record.list', {})).records.find((one) => one.id === recordId)!;
@@ -114,6 +109,7 @@ describe('records on a real node', () => {
   it('resumes the session of before: next run, same record, same arguments, and the address of before is stale', async () => {
     const first = await spawn();
     const { providerSession } = await recordOf(first);
+    await waitFor(() => launches().length === 1, 'the first launch');
     await stop(first);
     const { session, record } = await client.call('record.resume', { recordId: first.recordId! });
     expect(session).toMatchObject({
@@ -134,6 +130,7 @@ describe('records on a real node', () => {
 
   it('of two that resume at once one wins, and the other is told where it runs', async () => {
     const first = await spawn();
+    await waitFor(() => launches().length === 1, 'the first launch');
     await stop(first);
     const resume = () =>
       client.call('record.resume', { recordId: first.recordId! }).then(
@@ -167,6 +164,7 @@ describe('records on a real node', () => {
     for (const suffix of ['', '-wal', '-shm']) rmSync(join(home.path, `node.db${suffix}`), { force: true });
     await start();
     expect(await recordOf(session)).toEqual({ ...before, updatedAt: expect.any(String) as string });
+    await waitFor(() => launches().length === 1, 'the first launch');
     await stop(session);
     await client.call('record.resume', { recordId: before.id });
     await waitFor(() => launches().length === 2, 'the resume');
@@ -337,6 +335,7 @@ describe('records on a real node', () => {
       expect(record).toMatchObject({ state: 'live', providerSession: { id: 'thread-1' } });
       const now = await client.call('session.resolve', { selector: 'coder' });
       expect(now.recordId).toBe(record.id);
+      await waitFor(() => launches().length === 1, 'the first launch');
       await stop(now);
       await client.call('record.resume', { recordId: record.id });
       await waitFor(() => launches().length === 2, 'the resume');
