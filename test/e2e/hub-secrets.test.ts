@@ -10,6 +10,7 @@ import { hubRequest, nodeRequest } from '@roost/client';
 import {
   addressOf,
   API_PREFIX,
+  CSRF_HEADER,
   HUB_EVENTS_SOCKET_PATH,
   HUB_OPERATIONS,
   type OperationName,
@@ -138,6 +139,13 @@ it('keeps and tells nothing of what is written, printed, asked and answered on i
     expect((await refused(path, headers)).status, path).toBeGreaterThanOrEqual(400);
   const { code } = await roost.ask('invites.create', {});
   const { url: link } = await hubRequest(operator, 'logins.create', {});
+  const loginCode = link.slice(link.lastIndexOf('/') + 1);
+  const redeemed = await fetch(`${roost.url}${API_PREFIX}/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: roost.url, [CSRF_HEADER]: '1' },
+    body: JSON.stringify({ code: loginCode }),
+  });
+  expect(redeemed.status).toBe(200);
   await ask('session.stop', addressOf(terminal));
   await ask('session.stop', addressOf(spoken));
   await waitFor('the hub to know', async () =>
@@ -149,7 +157,7 @@ it('keeps and tells nothing of what is written, printed, asked and answered on i
     ASKED,
     /[0-9a-f]{64}/.exec(operator.token)?.[0] ?? operator.token,
     code,
-    link.slice(link.lastIndexOf('/') + 1),
+    loginCode,
   ];
   const expectNone = (where: string, text: string) =>
     expect(
