@@ -127,12 +127,16 @@ describe('the node as a process', () => {
       await kill(node);
       node = await start();
       client = await TestClient.connect(socket());
-      const { sessions } = await client.call('session.list', { includeEnded: true });
-      for (const session of sessions) {
-        const lives = processStart(session.pid!) !== null;
-        if (session.status === 'running') expect([session.id, lives]).toEqual([session.id, true]);
-        else expect(session).toMatchObject({ id: mortal.id, status: 'exited', exitCode: 5 });
-      }
+      const listed = async () => (await client.call('session.list', { includeEnded: true })).sessions;
+      const sessions = await listed();
+      for (const { id, pid, status } of sessions.filter((session) => session.id !== mortal.id))
+        expect([id, status, processStart(pid!) !== null]).toEqual([id, 'running', true]);
+      // Its end takes a moment to be told, whenever it is.
+      await waitFor(async () => {
+        const session = (await listed()).find(({ id }) => id === mortal.id);
+        if (session?.status !== 'running') expect(session).toMatchObject({ status: 'exited', exitCode: 5 });
+        return (session?.status === 'running') === (processStart(mortal.pid!) !== null);
+      }, 'the list to tell whether it lives');
       expect(sessions.map(({ pid }) => pid).slice(0, 2)).toEqual([terminal.pid, pipe.pid]);
     }
     const expected = Array.from({ length: 1_000 }, (_, index) => `n ${index + 1}`);
