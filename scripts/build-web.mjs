@@ -1,9 +1,14 @@
 // Bundles the web UI that the hub serves: files whose names change with their content, and the page that names them.
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip as gzipWithCallback } from 'node:zlib';
 import { build } from 'esbuild';
+import { directImports } from './direct-imports.mjs';
 import { SOURCE_CONDITIONS } from './source-conditions.mjs';
+
+const gzip = promisify(gzipWithCallback);
 
 const SOURCE = 'packages/web';
 const MAIN = `${SOURCE}/src/main.tsx`;
@@ -20,6 +25,12 @@ export async function buildWeb(root) {
     splitting: true,
     format: 'esm',
     conditions: SOURCE_CONDITIONS,
+    plugins: [
+      directImports(
+        ['@mantine/core'],
+        /(?:packages\/web\/src|@mantine\/spotlight)\/.*\.(?:tsx?|mjs)$/,
+      ),
+    ],
     target: 'es2023',
     minify: true,
     entryNames: 'assets/[name]-[hash]',
@@ -33,28 +44,59 @@ export async function buildWeb(root) {
   const icon = await copyHashed(root, `${SOURCE}/src/icon.svg`, 'icon', '.svg');
   const names = Object.keys(metafile.outputs).map((path) => path.slice(WEB_DIRECTORY.length + 1));
   const entry = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === MAIN)[0];
-  // Styles of parts that are loaded later too: a script that comes later does not bring its styles along.
-  const mainStyle = metafile.outputs[entry].cssBundle.slice(WEB_DIRECTORY.length + 1);
-  const styles = [mainStyle, ...names.filter((name) => name.endsWith('.css') && name !== mainStyle).sort()];
+  const style = await joinStyles(root, metafile, entry);
   const page = (await readFile(join(root, SOURCE, 'index.html'), 'utf8'))
     .replace('%icon%', icon)
-    .replace('%entry%', entry.slice(WEB_DIRECTORY.length + 1))
+    .replace('%style%', style)
+    .replace('%entry%', nameOf(entry))
     .replace(
-      '<!-- styles -->',
-      styles.map((name) => `<link rel="stylesheet" href="/${name}" />`).join('\n    '),
+      '<!-- preloads -->',
+      importsOf(metafile, entry)
+        .map((path) => `<link rel="modulepreload" href="/${nameOf(path)}" />`)
+        .join('\n    '),
     );
   // After what it names: whoever opens it meanwhile finds everything.
   await writeFile(join(root, WEB_DIRECTORY, 'index.html'), page);
-  return [...names, icon, 'index.html'].map((name) => `${WEB_DIRECTORY}/${name}`);
+  const served = [...names.filter((name) => !name.endsWith('.css')), style, icon, 'index.html'];
+  const packed = await Promise.all(served.map((name) => pack(root, name)));
+  return [...served, ...packed].map((name) => `${WEB_DIRECTORY}/${name}`);
+}
+
+const nameOf = (path) => path.slice(WEB_DIRECTORY.length + 1);
+
+/** What a script needs before it runs: asked for at once, not when each is found in another. */
+function importsOf({ outputs }, entry) {
+  const found = new Set([entry]);
+  for (const path of found) {
+    for (const { path: imported, kind } of outputs[path].imports)
+      if (kind === 'import-statement') found.add(imported);
+  }
+  return [...found].slice(1);
+}
+
+/** One file for all styles, those of parts that are loaded later too: a script that comes later does not bring its styles along. */
+async function joinStyles(root, { outputs }, entry) {
+  const first = outputs[entry].cssBundle;
+  const paths = Object.keys(outputs).filter((path) => path.endsWith('.css') && path !== first);
+  const texts = await Promise.all([first, ...paths.sort()].map((path) => readFile(join(root, path), 'utf8')));
+  return writeHashed(root, Buffer.from(texts.join('')), 'style', '.css');
+}
+
+/** Beside the file, for those who take it. */
+async function pack(root, name) {
+  const content = await readFile(join(root, WEB_DIRECTORY, name));
+  await writeFile(join(root, WEB_DIRECTORY, `${name}.gz`), await gzip(content, { level: 9 }));
+  return `${name}.gz`;
 }
 
 async function copyHashed(root, source, name, ending) {
-  const hash = createHash('sha256')
-    .update(await readFile(join(root, source)))
-    .digest('hex')
-    .slice(0, 8);
+  return writeHashed(root, await readFile(join(root, source)), name, ending);
+}
+
+async function writeHashed(root, content, name, ending) {
+  const hash = createHash('sha256').update(content).digest('hex').slice(0, 8);
   const target = `assets/${name}-${hash}${ending}`;
   await mkdir(join(root, WEB_DIRECTORY, 'assets'), { recursive: true });
-  await copyFile(join(root, source), join(root, WEB_DIRECTORY, target));
+  await writeFile(join(root, WEB_DIRECTORY, target), content);
   return target;
 }

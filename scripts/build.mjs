@@ -91,7 +91,12 @@ const outputs = [
     keepNames: true,
     target: 'es2023',
   },
-  { entryPoints: { run: 'bench/run.ts' }, outdir: 'bench/dist', needsRequire: true },
+  {
+    entryPoints: { run: 'bench/run.ts' },
+    outdir: 'bench/dist',
+    external: [...shared.external, 'axe-core', 'playwright-core'],
+    needsRequire: true,
+  },
 ];
 
 const bundle = ({ needsRequire, banner, ...options }) =>

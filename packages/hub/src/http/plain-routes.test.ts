@@ -12,6 +12,7 @@ beforeEach(async () => {
   web = mkdtempSync(join(tmpdir(), 'roost-web-'));
   mkdirSync(join(web, 'assets'));
   writeFileSync(join(web, 'index.html'), '<!doctype html>');
+  writeFileSync(join(web, 'index.html.gz'), 'packed');
   writeFileSync(join(web, 'assets', 'main-abc123.js'), 'export {};');
   writeFileSync(join(web, 'notes.secret'), 'no');
   symlinkSync('/etc/passwd', join(web, 'assets', 'passwd.txt'));
@@ -132,6 +133,26 @@ describe('the web UI', () => {
       status: 304,
       text: '',
     });
+  });
+
+  it('is sent packed to those who take that, each form with a tag of its own', async () => {
+    const ask = (accepted: string, headers: Record<string, string> = {}) =>
+      hub.ask('GET', '/', { headers: { ...headers, 'accept-encoding': accepted } });
+    for (const accepted of ['', 'identity', 'br', 'gzip;q=0', 'gzip;q=0.0', 'x-gzip']) {
+      const { text, headers } = await ask(accepted);
+      expect([accepted, text, headers['content-encoding']]).toEqual([accepted, '<!doctype html>', undefined]);
+      expect(headers.vary).toBe('accept-encoding');
+    }
+    const plain = await ask('identity');
+    for (const accepted of ['gzip', 'gzip, deflate, br, zstd', 'br;q=1, GZIP;q=0.5', 'deflate,gzip;q=1.0']) {
+      const { text, headers } = await ask(accepted);
+      expect([accepted, text, headers['content-encoding']]).toEqual([accepted, 'packed', 'gzip']);
+      expect(headers.etag).not.toBe(plain.headers.etag);
+      expect((await ask(accepted, { 'if-none-match': String(headers.etag) })).status).toBe(304);
+      expect((await ask(accepted, { 'if-none-match': String(plain.headers.etag) })).status).toBe(200);
+    }
+    const script = await hub.ask('GET', '/assets/main-abc123.js', { headers: { 'accept-encoding': 'gzip' } });
+    expect(script).toMatchObject({ text: 'export {};' });
   });
 
   it('gives nothing else away, whatever path is asked for', async () => {

@@ -23,6 +23,8 @@ const TYPES: Readonly<Record<string, string>> = {
 
 export interface WebFile {
   readonly content: Buffer;
+  /** The same packed by gzip; null: it is served as it is. */
+  readonly packed: Buffer | null;
   readonly type: string;
   readonly etag: string;
   /** Its name changes with its content. */
@@ -39,15 +41,17 @@ export class WebFiles {
   /** A directory that is not there holds nothing. */
   static read(directory: string): WebFiles {
     const files = new Map<string, WebFile>();
+    const paths = new Set(filesIn(directory));
     let bytes = 0;
-    for (const path of filesIn(directory)) {
+    for (const path of paths) {
       const name = `/${relative(directory, path).split(sep).join('/')}`;
       const type = TYPES[extname(path)];
       bytes += statSync(path).size;
       if (type === undefined || bytes > WEB_BYTES_MAX) continue;
       const content = readFileSync(path);
       const etag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
-      files.set(name, { content, type, etag, isImmutable: name.startsWith('/assets/') });
+      const packed = paths.has(`${path}.gz`) ? readFileSync(`${path}.gz`) : null;
+      files.set(name, { content, packed, type, etag, isImmutable: name.startsWith('/assets/') });
     }
     return new WebFiles(files);
   }
