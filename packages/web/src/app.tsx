@@ -1,10 +1,10 @@
 /** Everything around the pages: style, data, address, and who is logged in. */
-import { useEffect, useState } from 'react';
+import { useLayoutEffect, useState } from 'react';
 import { MantineProvider } from '@mantine/core';
-import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { Router, useRoute } from 'wouter';
 import { useHashLocation } from 'wouter/use-hash-location';
+import type { MirrorState } from '@roost/client/browser';
 import type { Hub } from './hub/hub.ts';
 import { HubProvider, MeProvider, useHub, useMirror } from './hub/hub-context.tsx';
 import { makeQueryClient, useHubQuery } from './hub/queries.ts';
@@ -27,7 +27,6 @@ export function App({ hub }: { readonly hub: Hub }) {
           <Router hook={useHashLocation}>
             <Gate />
           </Router>
-          <Notifications position="bottom-right" />
         </HubProvider>
       </QueryClientProvider>
     </MantineProvider>
@@ -41,24 +40,26 @@ function Gate() {
 
 function Inside() {
   const me = useHubQuery('me.show', {}, { staleTime: Infinity });
-  if (me.data !== undefined) {
-    return (
-      <MeProvider me={me.data}>
-        <Mirrored />
-      </MeProvider>
-    );
-  }
-  if (me.error?.failure.code === 'unauthenticated') return <LoginNeeded />;
-  return <HubAway error={me.error} onRetry={() => void me.refetch()} />;
+  const { line, error } = useRunningMirror();
+  const isUnknown = me.error?.failure.code === 'unauthenticated';
+  const isNoLonger = line === 'ended' && error?.failure.code === 'unauthenticated';
+  if (isUnknown || isNoLonger) return <LoginNeeded />;
+  if (me.data === undefined) return <HubAway error={me.error} onRetry={() => void me.refetch()} />;
+  return (
+    <MeProvider me={me.data}>
+      <Shell />
+    </MeProvider>
+  );
 }
 
-function Mirrored() {
+/** It begins at once, not when it is known who asks: what is shown first waits for it. */
+function useRunningMirror(): MirrorState {
   const { mirror } = useHub();
-  const { line, error } = useMirror();
-  useEffect(() => {
+  // Before anything of an earlier run is shown.
+  useLayoutEffect(() => {
     const ending = new AbortController();
     void mirror.run(ending.signal);
     return () => ending.abort();
   }, [mirror]);
-  return line === 'ended' && error?.failure.code === 'unauthenticated' ? <LoginNeeded /> : <Shell />;
+  return useMirror();
 }

@@ -1,6 +1,5 @@
 import './no-eval.ts';
 import '@mantine/core/styles.css';
-import '@mantine/notifications/styles.css';
 import '@mantine/spotlight/styles.css';
 import './base.css';
 import { StrictMode } from 'react';

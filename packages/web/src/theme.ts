@@ -1,11 +1,15 @@
 // How everything looks: Mantine's default theme, whose variables come from its style file; writing others needs a style tag.
-import { createTheme, Modal } from '@mantine/core';
+import { createTheme, type ModalProps } from '@mantine/core';
+
+const modal: Partial<ModalProps> = {
+  // Locking the scroll bar writes a style tag.
+  lockScroll: false,
+  closeButtonProps: { 'aria-label': 'Close' },
+};
 
 export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
-  components: {
-    // Locking the scroll bar writes a style tag.
-    Modal: Modal.extend({ defaultProps: { lockScroll: false, closeButtonProps: { 'aria-label': 'Close' } } }),
-  },
+  // By name: the component itself is loaded with the first dialog.
+  components: { Modal: { defaultProps: modal } },
 });

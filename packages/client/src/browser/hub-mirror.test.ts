@@ -126,13 +126,20 @@ test('a node whose view was made anew is read again, alone', async () => {
   await end();
 });
 
-test('who is not logged in any more ends it', async () => {
+test('who is not logged in any more ends it, until it is run again', async () => {
   const hub = fakeHub();
   hub.listed.refusal = new FailureError('unauthenticated');
   const { mirror, end } = mirrorOf(hub);
   await eventually(() => mirror.state().line).toBe('ended');
   expect(mirror.state().error?.failure.code).toBe('unauthenticated');
   await end();
+  hub.listed.refusal = null;
+  const ending = new AbortController();
+  const running = mirror.run(ending.signal);
+  expect(mirror.state()).toMatchObject({ line: 'connecting', error: null });
+  await eventually(() => mirror.state().line).toBe('live');
+  ending.abort();
+  await running;
 });
 
 test('events do not pile up where what is scheduled never comes', async () => {

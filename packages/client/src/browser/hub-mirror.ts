@@ -57,8 +57,9 @@ export class HubMirror {
     return () => this.#eventListeners.delete(listener);
   }
 
-  /** Mirrors until the signal aborts, or nothing helps any more. */
+  /** Mirrors until the signal aborts, or nothing helps any more; it may be run again after that. */
   async run(signal: AbortSignal): Promise<void> {
+    if (this.#state.line === 'ended') this.#setLine(this.#state.view === null ? 'connecting' : 'lost', null);
     try {
       for await (const news of followHub({ api: this.#options.api, signal })) {
         switch (news.kind) {

@@ -14,7 +14,7 @@ const LINES_AT_ONCE = 100;
 /** Milliseconds after the last letter of a filter. */
 const TYPING_MS = 300;
 
-export default function AuditPage() {
+export function AuditPage() {
   const mayRead = useMay('admin');
   const [actor, setActor] = useState('');
   const [operation, setOperation] = useState('');

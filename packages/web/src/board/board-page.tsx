@@ -1,10 +1,10 @@
 /** Every session of every node: those that wait for a person first. */
 import { useDeferredValue, useEffect, useState } from 'react';
-import { Button, SegmentedControl, Select, Switch, TextInput } from '@mantine/core';
+import { Button, NativeSelect, SegmentedControl, Switch, TextInput } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import type { HubView } from '@roost/client/browser';
 import { NodeId } from '@roost/protocol';
-import { useMay, useMirror } from '../hub/hub-context.tsx';
+import { useMay, useView } from '../hub/hub-context.tsx';
 import { SearchIcon } from '../parts/icons.tsx';
 import { Empty, LoadingRows, Page } from '../parts/page.tsx';
 import { useOpenLaunch } from '../shell/launch-context.ts';
@@ -29,7 +29,8 @@ const TITLES = {
 } as const;
 
 export function BoardPage() {
-  const { view } = useMirror();
+  // What changes is drawn when there is time for it: typing stays quick, and cards are seen before their screens are asked for.
+  const view = useDeferredValue(useView());
   const [filter, setFilter] = useState<BoardFilter>(EVERYTHING_LIVE);
   const [withScreens, setWithScreens] = useLocalStorage({ key: 'roost.screens', defaultValue: true });
   useCardKeys();
@@ -83,23 +84,27 @@ function Filters({
           { value: 'all', label: 'All' },
         ]}
       />
-      <Select
+      <NativeSelect
         aria-label="Node"
-        placeholder="Every node"
-        clearable
         w={160}
-        data={nodes.map(({ id, name }) => ({ value: id, label: name }))}
-        value={filter.nodeId}
-        onChange={(nodeId) => onChange({ ...filter, nodeId: NodeId.safeParse(nodeId).data ?? null })}
+        data={[
+          { value: '', label: 'Every node' },
+          ...nodes.map(({ id, name }) => ({ value: id, label: name })),
+        ]}
+        value={filter.nodeId ?? ''}
+        onChange={(event) =>
+          onChange({ ...filter, nodeId: NodeId.safeParse(event.currentTarget.value).data ?? null })
+        }
       />
-      <Select
+      <NativeSelect
         aria-label="Provider"
-        placeholder="Every provider"
-        clearable
         w={160}
-        data={view === null ? [] : providersOf(view)}
-        value={filter.provider}
-        onChange={(provider) => onChange({ ...filter, provider })}
+        data={[{ value: '', label: 'Every provider' }, ...(view === null ? [] : providersOf(view))]}
+        value={filter.provider ?? ''}
+        onChange={(event) => {
+          const { value } = event.currentTarget;
+          onChange({ ...filter, provider: value === '' ? null : value });
+        }}
       />
     </div>
   );
@@ -114,8 +119,7 @@ function Groups({
   readonly filter: BoardFilter;
   readonly withScreens: boolean;
 }) {
-  // Typing stays quick however many cards there are.
-  const groups = boardGroups(useDeferredValue(view), useDeferredValue(filter));
+  const groups = boardGroups(view, useDeferredValue(filter));
   if (groups.length === 0) return <NoSessions view={view} filter={filter} />;
   return groups.map((group) => (
     <Section key={group.section} view={view} group={group} withScreens={withScreens} />

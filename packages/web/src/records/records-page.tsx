@@ -25,7 +25,7 @@ const STATES: Readonly<Record<RecordState, { readonly label: string; readonly to
   unavailable: { label: 'cannot be resumed', tone: 'bad' },
 };
 
-export default function RecordsPage() {
+export function RecordsPage() {
   const view = useView();
   const [search, setSearch] = useState('');
   const [state, setState] = useState<RecordState | null>(null);

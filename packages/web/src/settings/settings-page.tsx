@@ -7,7 +7,7 @@ import { Oneself } from './oneself.tsx';
 import { Tokens } from './tokens.tsx';
 import { Users } from './users.tsx';
 
-export default function SettingsPage() {
+export function SettingsPage() {
   const mayAdminister = useMay('admin');
   return (
     <Page title="Settings">

@@ -1,24 +1,33 @@
+import { useEffect, useMemo } from 'react';
 import { useMantineColorScheme } from '@mantine/core';
-import { Spotlight, type SpotlightActionData } from '@mantine/spotlight';
+import { createSpotlight, Spotlight, useSpotlight, type SpotlightActionData } from '@mantine/spotlight';
 import { useLocation } from 'wouter';
 import type { HubView } from '@roost/client/browser';
-import { includesRole } from '@roost/protocol';
+import { includesRole, type NodeId } from '@roost/protocol';
 import { useMe, useView } from '../hub/hub-context.tsx';
 import { isLive, stateWords } from '../parts/session-words.ts';
 import { useOpenLaunch } from './launch-context.ts';
 import { PAGES, sessionPath, workspacePath } from './pages.ts';
 import styles from './command-palette.module.css';
 
-/** Everything that one can go to or do, by typing a part of its name. */
-export function CommandPalette() {
+const [store, palette] = createSpotlight();
+
+/** Everything that one can go to or do, by typing a part of its name. It opens with every new number of calls. */
+export function CommandPalette({ calls }: { readonly calls: number }) {
+  useEffect(() => palette.open(), [calls]);
+  const { opened } = useSpotlight(store);
   const view = useView();
   const { role } = useMe();
   const [, navigate] = useLocation();
   const openLaunch = useOpenLaunch();
   const { setColorScheme } = useMantineColorScheme();
-  const go = (path: string) => () => navigate(path);
+  // There may be thousands, and something changes all the time.
+  const things = useMemo(
+    () => (opened && view !== null ? thingsOf(view, (path) => () => navigate(path)) : []),
+    [opened, view, navigate],
+  );
   const actions: SpotlightActionData[] = [
-    ...(view === null ? [] : thingsOf(view, go)),
+    ...things,
     ...(includesRole(role, 'operator')
       ? [{ id: 'launch', label: 'New session', description: 'Start an agent', onClick: () => openLaunch({}) }]
       : []),
@@ -26,7 +35,7 @@ export function CommandPalette() {
       id: `page ${path}`,
       label,
       description: 'Page',
-      onClick: go(path),
+      onClick: () => navigate(path),
     })),
     ...(['light', 'dark', 'auto'] as const).map((scheme) => ({
       id: `scheme ${scheme}`,
@@ -36,8 +45,10 @@ export function CommandPalette() {
   ];
   return (
     <Spotlight
+      store={store}
       actions={actions}
       shortcut={null}
+      transitionProps={{ exitDuration: 0 }}
       nothingFound="Nothing has that name"
       limit={12}
       scrollable
@@ -51,8 +62,7 @@ export function CommandPalette() {
 }
 
 function thingsOf(view: HubView, go: (path: string) => () => void): SpotlightActionData[] {
-  const nodeName = (nodeId: string): string =>
-    [...view.nodes.values()].find(({ id }) => id === nodeId)?.name ?? nodeId;
+  const nodeName = (nodeId: NodeId): string => view.nodes.get(nodeId)?.name ?? nodeId;
   const sessions = [...view.sessions.values()]
     .toSorted((a, b) => Number(isLive(b)) - Number(isLive(a)) || b.createdAt.localeCompare(a.createdAt))
     .map((session) => ({

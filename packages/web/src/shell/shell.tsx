@@ -1,45 +1,49 @@
 /** The frame around every page: navigation, the state of the hub, the palette, shortcuts. */
 import { lazy, Suspense, useRef, useState } from 'react';
 import { ActionIcon, Button, Kbd } from '@mantine/core';
-import { spotlight } from '@mantine/spotlight';
 import { Link, Route, Switch, useLocation } from 'wouter';
 import { includesRole } from '@roost/protocol';
 import { useAttentionNotices } from '../attention/use-attention-notices.ts';
 import { waitingSessions } from '../attention/waiting-sessions.ts';
 import { BoardPage } from '../board/board-page.tsx';
-import { FleetPage } from '../fleet/fleet-page.tsx';
 import { useMay, useMe, useMirror, useView } from '../hub/hub-context.tsx';
-import { LaunchDialog } from '../launch/launch-dialog.tsx';
 import { Ago } from '../parts/ago.tsx';
 import { FailureAlert } from '../parts/failure-alert.tsx';
 import { PlusIcon, SearchIcon } from '../parts/icons.tsx';
 import { Empty, LoadingRows, Page } from '../parts/page.tsx';
 import { Status } from '../parts/status.tsx';
-import { CommandPalette } from './command-palette.tsx';
 import { LaunchContext, type OpenLaunch } from './launch-context.ts';
 import { PAGES } from './pages.ts';
-import { ShortcutHelp } from './shortcut-help.tsx';
 import { useShortcuts } from './use-shortcuts.ts';
 import styles from './shell.module.css';
 
+// What is not shown at first, in few parts: each costs a request more than its code.
+const overlays = () => import('./overlays.ts');
+const CommandPalette = lazy(async () => ({ default: (await overlays()).CommandPalette }));
+const ShortcutHelp = lazy(async () => ({ default: (await overlays()).ShortcutHelp }));
+const LaunchDialog = lazy(async () => ({ default: (await overlays()).LaunchDialog }));
+const lists = () => import('./list-pages.ts');
+const FleetPage = lazy(async () => ({ default: (await lists()).FleetPage }));
+const RecordsPage = lazy(async () => ({ default: (await lists()).RecordsPage }));
+const WorktreesPage = lazy(async () => ({ default: (await lists()).WorktreesPage }));
+const AuditPage = lazy(async () => ({ default: (await lists()).AuditPage }));
+const SettingsPage = lazy(async () => ({ default: (await lists()).SettingsPage }));
 const SessionPage = lazy(() => import('../session/session-page.tsx'));
 const WorkspacePage = lazy(() => import('../workspace/workspace-page.tsx'));
-const RecordsPage = lazy(() => import('../records/records-page.tsx'));
-const WorktreesPage = lazy(() => import('../worktrees/worktrees-page.tsx'));
-const AuditPage = lazy(() => import('../audit/audit-page.tsx'));
-const SettingsPage = lazy(() => import('../settings/settings-page.tsx'));
 
 export function Shell() {
   const [launch, setLaunch] = useState<Parameters<OpenLaunch>[0] | null>(null);
   const [isHelpOpen, setHelpOpen] = useState(false);
+  const [paletteCalls, setPaletteCalls] = useState(0);
   const mayLaunch = useMay('operator');
   const [, navigate] = useLocation();
   const main = useRef<HTMLElement>(null);
+  const openPalette = () => setPaletteCalls((calls) => calls + 1);
   const openLaunch: OpenLaunch = (preset) => mayLaunch && setLaunch(preset);
   useAttentionNotices();
   useShortcuts({
     navigate,
-    openPalette: spotlight.open,
+    openPalette,
     openLaunch: () => openLaunch({}),
     openHelp: () => setHelpOpen(true),
   });
@@ -69,13 +73,13 @@ export function Shell() {
                 size="xs"
                 leftSection={<SearchIcon />}
                 rightSection={<Kbd size="xs">Ctrl K</Kbd>}
-                onClick={spotlight.open}
+                onClick={openPalette}
               >
                 Go to
               </Button>
             </span>
             <span className={styles.narrow}>
-              <ActionIcon variant="default" size="lg" aria-label="Go to" onClick={spotlight.open}>
+              <ActionIcon variant="default" size="lg" aria-label="Go to" onClick={openPalette}>
                 <SearchIcon />
               </ActionIcon>
             </span>
@@ -103,9 +107,11 @@ export function Shell() {
           </Suspense>
         </main>
       </div>
-      <CommandPalette />
-      <ShortcutHelp opened={isHelpOpen} onClose={() => setHelpOpen(false)} />
-      {launch !== null && <LaunchDialog preset={launch} onClose={() => setLaunch(null)} />}
+      <Suspense fallback={null}>
+        {paletteCalls > 0 && <CommandPalette calls={paletteCalls} />}
+        {isHelpOpen && <ShortcutHelp onClose={() => setHelpOpen(false)} />}
+        {launch !== null && <LaunchDialog preset={launch} onClose={() => setLaunch(null)} />}
+      </Suspense>
     </LaunchContext>
   );
 }

@@ -13,15 +13,9 @@ const KEYS: readonly (readonly [readonly string[], string])[] = [
   [['?'], 'This list'],
 ];
 
-export function ShortcutHelp({
-  opened,
-  onClose,
-}: {
-  readonly opened: boolean;
-  readonly onClose: () => void;
-}) {
+export function ShortcutHelp({ onClose }: { readonly onClose: () => void }) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Keys">
+    <Modal opened onClose={onClose} title="Keys">
       <Table>
         <Table.Tbody>
           {KEYS.map(([keys, label]) => (

@@ -43,7 +43,7 @@ const CHOICES: Readonly<Record<LeaseChoice, string>> = {
   'adopt-as-ready': 'Take it as ready',
 };
 
-export default function WorktreesPage() {
+export function WorktreesPage() {
   const view = useView();
   const [chosen, setChosen] = useState<NodeId | null>(null);
   const all = [...(view?.nodes.values() ?? [])].toSorted((a, b) => a.name.localeCompare(b.name));
