@@ -43,6 +43,8 @@ export interface Scale {
   readonly hubEvents: number;
   readonly hubRestSeconds: number;
   readonly hubKeystrokes: number;
+  readonly boardSessions: number;
+  readonly boardViews: number;
 }
 
 const MB = 1_000_000;
@@ -82,7 +84,9 @@ export const FULL: Scale = {
   hubClients: 100,
   hubEvents: 4_000,
   hubRestSeconds: 20,
-  hubKeystrokes: 500,
+  hubKeystrokes: 2_000,
+  boardSessions: 20,
+  boardViews: 10,
 };
 
 /** Enough to see that everything works; its numbers mean little. */
@@ -122,6 +126,8 @@ export const QUICK: Scale = {
   hubEvents: 20,
   hubRestSeconds: 0.3,
   hubKeystrokes: 20,
+  boardSessions: 2,
+  boardViews: 1,
 };
 
 /** What a section works with. Subjects are freshly prepared when it starts, and torn down with all sessions after it. */

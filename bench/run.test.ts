@@ -18,7 +18,7 @@ it('measures every section, writes both files and leaves nothing behind', { time
     stdio: ['ignore', 'inherit', 'pipe'],
   });
   const results = JSON.parse(readFileSync(join(out, 'results.json'), 'utf8')) as Results;
-  expect(results.sections.map(({ id }) => id).join(' ')).toBe('a b c d e f g h i j k l m n o');
+  expect(results.sections.map(({ id }) => id).join(' ')).toBe('a b c d e f g h i j k l m n o p');
   expect(results.subjects).toContain('roost');
   for (const { id, measurements } of results.sections) {
     const figures = measurements.flatMap(({ samples }) => samples.roost ?? []);

@@ -15,6 +15,7 @@ import { describeMachine, type Machine } from './machine.ts';
 import { renderReport } from './report.ts';
 import type { SectionResult } from './result.ts';
 import { measureAttach } from './sections/attach.ts';
+import { measureFirstBoard } from './sections/board.ts';
 import { measureConversation } from './sections/conversation.ts';
 import { measureEcho } from './sections/echo.ts';
 import { measureEventFanOut } from './sections/event-fan-out.ts';
@@ -38,7 +39,8 @@ const USAGE = `Usage: npm run bench -- [--quick] [--only a,b] [--out DIR]
   --quick     small sizes, under a minute: shows that it works, its numbers mean little
   --only IDS  some sections: a throughput, b echo, c start, d memory, e node restart, f attach,
               g snapshot, h event fan-out, i interrupt, j git, k workspaces, l kept sessions,
-              m conversation, n hub with many nodes, o terminal through a hub
+              m conversation, n hub with many nodes, o terminal through a hub,
+              p first view of the web UI
   --out DIR   where RESULTS.md and results.json go; a full run writes them to bench/, others to standard output
 `;
 
@@ -58,6 +60,7 @@ const SECTIONS: Readonly<Record<string, (context: Context) => Promise<SectionRes
   m: measureConversation,
   n: measureHubNodes,
   o: measureHubTerminal,
+  p: measureFirstBoard,
 };
 
 async function main(): Promise<number> {

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { hubRequest, type HubTarget } from '@roost/client';
 import { collectGarbage } from '../collect-garbage.ts';
 import type { Context } from '../context.ts';
+import { judgeBoard, measureBoard } from '../hub/board-viewer.ts';
 import { EventListener } from '../hub/event-listener.ts';
 import { HubProcess } from '../hub/hub-process.ts';
 import { startStubFleet, type StubFleet } from '../hub/stub-fleet.ts';
-import { firstViewBytes } from '../hub/web-size.ts';
 import { processorMs, waitUntil, weigh } from '../processes.ts';
 import { Samples, type SectionResult, type Verdict } from '../result.ts';
 import { percentile } from '../statistics.ts';
@@ -24,6 +24,8 @@ const LISTS = [
   ['first page of sessions', '/api/v1/sessions'],
 ] as const;
 const LOST = 'events lost, or out of order';
+/** With all that there is. */
+const BOARD = 'first card on the board';
 const SLOWEST = 'from a node to the last client';
 
 export async function measureHubNodes(context: Context): Promise<SectionResult> {
@@ -37,9 +39,7 @@ export async function measureHubNodes(context: Context): Promise<SectionResult> 
     for (const [what, path] of LISTS) await list(context, samples, observer, { what, path });
     await rest(context, samples, hub);
     await fanOut(context, samples, { hub, fleets, observer });
-    const web = firstViewBytes();
-    if (web !== null)
-      samples.add('JavaScript of the first view of the web UI, compressed', 'KiB', 'roost', web / 1024);
+    await measureBoard(hub, { views: scale.boardViews, name: BOARD }, samples);
   } finally {
     await Promise.all(fleets.map((fleet) => fleet.close()));
     await hub.stop();
@@ -51,7 +51,7 @@ export async function measureHubNodes(context: Context): Promise<SectionResult> 
       `Nodes without anything behind them, in ${FLEETS} processes, enrol, call the hub all at once and tell it of ${SESSIONS_OF_NODE} sessions each. ` +
       `Memory: proportional set size of the hub after a quiet while, beyond that of the hub without nodes. Lists: ${scale.hubLists} times one after the ` +
       `other over one HTTP connection. Events: ${scale.hubClients} clients over WebSockets in one process; ${scale.hubEvents} events of sessions, ` +
-      `${EVENTS_PER_SECOND} a second, from one node after the other, then as many at once; the delay is that to the client that has it last.`,
+      `${EVENTS_PER_SECOND} a second, from one node after the other, then as many at once; the delay is that to the client that has it last. The board is seen as in section p.`,
     measurements: samples.measurements,
     verdicts: judge(samples),
   };
@@ -240,5 +240,9 @@ function judge(samples: Samples): Verdict[] {
     };
   });
   const [lost = Infinity] = samples.of(LOST, 'roost') ?? [];
-  return [...lists, { target: 'events of a hub lost: 0', measured: String(lost), met: lost === 0 }];
+  return [
+    ...lists,
+    judgeBoard(samples, BOARD),
+    { target: 'events of a hub lost: 0', measured: String(lost), met: lost === 0 },
+  ];
 }
