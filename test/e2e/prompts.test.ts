@@ -1,17 +1,22 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { LAB_AGENT, RoostHome } from '../support/roost-home.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 let roost: RoostHome;
 let log: string;
-beforeEach(() => {
+beforeAll(() => {
   roost = new RoostHome();
   log = join(roost.root, 'prompts.jsonl');
 });
-afterEach(() => roost[Symbol.asyncDispose]());
+afterEach(async () => {
+  await roost.ok(['stop', 'agent', '--force']);
+  await roost.ok(['rm', 'agent']);
+  rmSync(log, { force: true });
+});
+afterAll(() => roost[Symbol.asyncDispose]());
 
 interface Received {
   readonly bytes: number;
