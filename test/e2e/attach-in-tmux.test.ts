@@ -137,7 +137,7 @@ describe.skipIf(!has('tmux'))('attach inside tmux', () => {
       'the same picture',
       async () => JSON.stringify(await settled()) === JSON.stringify(before),
       {
-        timeoutMs: 8_000,
+        timeoutMs: 20_000,
         state: () => ({ before, after: tmux.picture() }),
       },
     );
