@@ -65,7 +65,6 @@ export default defineConfig({
           name: 'agents',
           sequence: { groupOrder: 2 },
           maxWorkers: 2,
-          isolate: false,
           include: REAL_AGENTS,
           testTimeout: 120_000,
           hookTimeout: 60_000,

@@ -6,7 +6,6 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { NodeConnection } from '@roost/client';
 import {
   FailureError,
   type OperationName,
@@ -97,23 +96,23 @@ export class RoostHome implements AsyncDisposable {
     return JSON.parse(await this.ok([...args, '--json'])) as T;
   }
 
-  /** One request to the node, without a process for it. As a command would, it starts a node where none runs. */
+  /** One request to the node, without a process for it. As a command would, it starts a node where none runs any more. */
   async request<Name extends OperationName>(name: Name, params: ParamsInput<Name>): Promise<Result<Name>> {
-    const connection = await this.#connected();
+    try {
+      return await this.#ask(name, params);
+    } catch (error) {
+      if (!saysNoNode(error)) throw error;
+      await this.ok(['up', '--no-hub']);
+      return this.#ask(name, params);
+    }
+  }
+
+  async #ask<Name extends OperationName>(name: Name, params: ParamsInput<Name>): Promise<Result<Name>> {
+    const connection = await connectTo(this);
     try {
       return await connection.request(name, params);
     } finally {
       connection.close();
-    }
-  }
-
-  async #connected(): Promise<NodeConnection> {
-    try {
-      return await connectTo(this);
-    } catch (error) {
-      if (!saysNoNode(error)) throw error;
-      await this.ok(['up', '--no-hub']);
-      return connectTo(this);
     }
   }
 
@@ -212,9 +211,10 @@ export class RoostHome implements AsyncDisposable {
   }
 }
 
-/** Without a start there is no token yet. */
+/** Without a start there is no token yet; one that was killed just now may still be connected to. */
 function saysNoNode(error: unknown): boolean {
-  return error instanceof FailureError && ['node-not-running', 'home-unusable'].includes(error.failure.code);
+  const codes = ['node-not-running', 'home-unusable', 'connection-lost'];
+  return error instanceof FailureError && codes.includes(error.failure.code);
 }
 
 function linkTarget(path: string): string {
