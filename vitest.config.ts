@@ -20,6 +20,9 @@ const REAL_AGENTS = [
 const conditions = ['roost-source', ...defaultServerConditions];
 const sources = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 
+/** A condition is waited for on a machine that does other things, too: the default of one second is soon over there. */
+const patient = { expect: { poll: { timeout: 20_000 } } };
+
 export default defineConfig({
   test: {
     sequence: { shuffle: true },
@@ -28,6 +31,7 @@ export default defineConfig({
       {
         ...sources,
         test: {
+          ...patient,
           name: 'unit',
           sequence: { groupOrder: 0 },
           // Otherwise one processor less than there are.
@@ -43,6 +47,7 @@ export default defineConfig({
       {
         ...sources,
         test: {
+          ...patient,
           name: 'e2e',
           sequence: { groupOrder: 1 },
           maxWorkers: 2,
@@ -56,6 +61,7 @@ export default defineConfig({
       {
         ...sources,
         test: {
+          ...patient,
           name: 'agents',
           sequence: { groupOrder: 2 },
           maxWorkers: 2,
@@ -67,9 +73,11 @@ export default defineConfig({
       {
         ...sources,
         test: {
+          ...patient,
           name: 'attack',
           sequence: { groupOrder: 3 },
           maxWorkers: FULL_ATTACK ? 1 : 2,
+          isolate: FULL_ATTACK,
           include: ['test/attack/**/*.test.ts'],
           globalSetup: ['test/support/bundled-node.ts'],
           testTimeout: 1_200_000,

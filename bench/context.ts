@@ -117,7 +117,7 @@ export const QUICK: Scale = {
   worktrees: 2,
   lookSeconds: 1,
   keptSessions: 50,
-  keptLists: 2,
+  keptLists: 1,
   spokenLines: 2_000,
   spokenRounds: 2,
   hubNodes: 5,

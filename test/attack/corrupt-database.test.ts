@@ -116,7 +116,7 @@ describe.each([
   ['was killed', 'killed', KILLED_DAMAGES],
 ] as const)('a node that %s, whose database', (_, how, damages) => {
   const templates = mkdtempSync(join(tmpdir(), 'roost-template-'));
-  let sessions: Session[] = [];
+  let sessions: readonly Session[] = [];
 
   beforeAll(async () => {
     await using roost = new RoostHome();

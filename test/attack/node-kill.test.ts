@@ -6,8 +6,11 @@ import { waitFor } from '../support/wait-for.ts';
 
 const KILLS = attackCount(50, 4);
 
-/** Prints "line 000001", "line 000002", ... every few milliseconds. */
-const printer = 'i=0; while :; do i=$((i+1)); printf "line %06d\\n" $i; sleep 0.01; done';
+/**
+ * Prints "line 000001", "line 000002", ... every few milliseconds, and starts no process for it: the pause is a read of what nobody
+ * writes.
+ */
+const printer = 'exec {idle}<> <(:); while :; do printf "line %06d\\n" $((++i)); read -t 0.01 -u $idle; done';
 
 function expectConsecutive(text: string, what: string): number {
   const numbers = [...text.matchAll(/^line (\d{6})$/gm)].map(([, digits]) => Number(digits));
@@ -21,9 +24,9 @@ describe('kill -9 of the node at random moments', () => {
   it(`loses no process, no attachability, no line, and never lies (${KILLS} times)`, async () => {
     await using roost = new RoostHome();
     const sessions = [
-      await roost.run('one', ['sh', '-c', printer]),
-      await roost.run('two', ['sh', '-c', printer]),
-      await roost.run('pipe', ['sh', '-c', printer], ['--pipe']),
+      await roost.run('one', ['bash', '-c', printer]),
+      await roost.run('two', ['bash', '-c', printer]),
+      await roost.run('pipe', ['bash', '-c', printer], ['--pipe']),
     ];
     let last = 0;
     for (let round = 0; round < KILLS; round += 1) {
@@ -49,12 +52,8 @@ describe('kill -9 of the node at random moments', () => {
         return session?.status === 'exited' && session.exitCode === round % 100;
       });
       for (const { id } of sessions.slice(0, 2)) {
-        const grant = await roost.ok([
-          'api',
-          'session.attach',
-          JSON.stringify({ sessionId: id, mode: 'watch' }),
-        ]);
-        expect(JSON.parse(grant)).toMatchObject({ endpoint: expect.stringContaining('/keepers/') as string });
+        const grant = await roost.request('session.attach', { sessionId: id, mode: 'watch' });
+        expect(grant).toMatchObject({ endpoint: expect.stringContaining('/keepers/') as string });
       }
       // Everything from the first line on, every time: the pipe's output is on disk or still with the keeper.
       const newest = expectConsecutive(await roost.ok(['logs', 'pipe', '--lines', '100000']), 'pipe');

@@ -81,9 +81,8 @@ it(`a node that dies at any moment of a managed worktree leaves nothing that doe
   };
 
   try {
-    const first = await begin(startNodeProcess(home.path));
-    await bench.register(first);
-    await end(first);
+    let client = await begin(startNodeProcess(home.path));
+    await bench.register(client);
     for (let round = 0; round < ROUNDS; round += 1) {
       const [act, point] = WORK[round % WORK.length] ?? WORK[0]!;
       const what = `round ${round}: ${act} at ${point}`;
@@ -92,15 +91,14 @@ it(`a node that dies at any moment of a managed worktree leaves nothing that doe
       let commit: string | null = null;
 
       if (act === 'cleanup') {
-        const client = await begin(startNodeProcess(home.path));
         const { id } = await client.call('worktree.allocate', allocation);
         // Its own commit, and one that only its reflog remembers.
         const root = join(bench.trees, id);
         commit = repository.commit(`work ${round}`, root);
         kept.push(repository.commit(`dropped ${round}`, root), commit);
         repository.git(['reset', '--quiet', '--hard', 'HEAD~1'], root);
-        await end(client);
       }
+      await end(client);
       const victim = await begin(startNodeThatEndsAt(home.path, point));
       const [lease] = (await victim.call('worktree.leases', {})).leases;
       if (act === 'allocate') await lost(victim.call('worktree.allocate', allocation));
@@ -108,7 +106,7 @@ it(`a node that dies at any moment of a managed worktree leaves nothing that doe
       else await lost(victim.call('worktree.cleanup', { leaseId: lease!.id }));
       victim.close();
 
-      const client = await begin(startNodeProcess(home.path));
+      client = await begin(startNodeProcess(home.path));
       if (act !== 'cleanup') await finish(client, act === 'allocate' ? { allocation } : { launch }, what);
       else if (point !== 'lease-removed') await client.call('worktree.cleanup', { leaseId: lease!.id });
       await waitFor(
@@ -128,8 +126,8 @@ it(`a node that dies at any moment of a managed worktree leaves nothing that doe
       for (const one of kept) expect(lasting, what).toContain(one);
       if (act !== 'cleanup')
         expect(repository.try(['rev-parse', '--verify', `roost/round-${round}`]), what).not.toBe(0);
-      await end(client);
     }
+    await end(client);
     expect(existsSync(join(repository.root, 'mine.txt'))).toBe(true);
   } finally {
     (running as NodeProcess | null)?.child.kill('SIGKILL');

@@ -18,6 +18,7 @@ import { connectTo } from '../support/node-client.ts';
 import { ProviderRun } from '../support/provider-matrix.ts';
 import { asFlags, INSTALL_MS, putOnPath } from '../support/real-cli.ts';
 import { RoostHome } from '../support/roost-home.ts';
+import { ToldStates } from '../support/told-states.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const TURN: MockReply = { kind: 'text', text: 'counting slowly '.repeat(10), delayMs: 200 };
@@ -132,15 +133,11 @@ const shown = ({ status, activity }: Session): string => {
   return reason === null ? state : `${state} ${reason}`;
 };
 
-/** What the session was said to do, from its start on, as the journal has it. */
-async function history(): Promise<string[]> {
-  const { events } = await node.request('events.read', {});
-  const said = events.flatMap(({ body }) => (body.kind === 'session-changed' ? [shown(body.session)] : []));
-  return said.filter((state, index) => state !== 'running' && state !== said[index - 1]);
-}
+let told: ToldStates;
+const history = () => told.read(node);
 
 const screenShows = (wanted: RegExp) =>
-  waitFor(`the screen to match ${wanted}`, async () => wanted.test(await roost.ok(['logs', 'agent'])));
+  waitFor(`the screen to match ${wanted}`, async () => wanted.test(await roost.screen('agent')));
 
 const becomes = (wanted: string) =>
   waitFor(`the agent to be ${wanted}`, async () => (await history()).at(-1) === wanted, {
@@ -173,6 +170,7 @@ describe('what a real agent is doing', () => {
       const environment = await HOMES[provider]({ home, baseUrl: server.url });
       await roost.ok(['run', '--detach', '--name', 'agent', ...asFlags(environment), provider]);
       node = await connectTo(roost);
+      told = new ToldStates(shown);
       try {
         call = tool(join(roost.work, 'made-by-agent'));
         const address = addressOf(await roost.session('agent'));
@@ -197,7 +195,8 @@ describe('what a real agent is doing', () => {
         await screenShows(/half a thought/);
         expect(await refused('not to be merged')).toMatch(/composer-occupied/);
         run.shows('half-typed');
-        for (const _ of 'half a thought') await press('backspace');
+        const typed = Array.from('half a thought', () => ['--key', 'backspace']);
+        await roost.ok(['send', 'agent', ...typed.flat()]);
         await screenShows(/^(?![^]*half a thought)/);
 
         const long = `count ${'and on, line by line\n'.repeat(60)}to the end`;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CLI, LAB_AGENT, RoostHome } from '../support/roost-home.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -98,14 +98,16 @@ class Tmux {
 describe.skipIf(!has('tmux'))('attach inside tmux', () => {
   let roost: RoostHome;
   let tmux: Tmux;
-  beforeEach(() => {
+  let servers = 0;
+  beforeAll(() => {
     roost = new RoostHome();
-    tmux = new Tmux(join(roost.root, 'tmux.sock'), { ...roost.environment, PS1: '$ ' }, 100, 30);
   });
-  afterEach(async () => {
-    tmux.kill();
-    await roost[Symbol.asyncDispose]();
+  afterAll(() => roost[Symbol.asyncDispose]());
+  beforeEach(() => {
+    servers += 1;
+    tmux = new Tmux(join(roost.root, `tmux-${servers}.sock`), { ...roost.environment, PS1: '$ ' }, 100, 30);
   });
+  afterEach(() => tmux.kill());
 
   const attach = async (name: string) => {
     tmux.keys(`clear; ${process.execPath} ${CLI} attach ${name}`, 'Enter');
@@ -135,7 +137,7 @@ describe.skipIf(!has('tmux'))('attach inside tmux', () => {
       'the same picture',
       async () => JSON.stringify(await settled()) === JSON.stringify(before),
       {
-        timeoutMs: 8_000,
+        timeoutMs: 20_000,
         state: () => ({ before, after: tmux.picture() }),
       },
     );
@@ -234,11 +236,12 @@ describe.skipIf(!has('tmux'))('attach inside tmux', () => {
         '5',
       ],
     ],
-  ])('restores modes: %s', async (_, flags) => {
-    await roost.run('m', [process.execPath, LAB_AGENT, ...flags]);
-    await attach('m');
+  ])('restores modes: %s', async (modes, flags) => {
+    const name = `modes-${modes.replaceAll(' ', '-')}`;
+    await roost.run(name, [process.execPath, LAB_AGENT, ...flags]);
+    await attach(name);
     await tmux.shows(/❯/);
-    await survivesDetach('m');
+    await survivesDetach(name);
   });
 
   it('hands bracketed paste on to a program that asked for it', async () => {

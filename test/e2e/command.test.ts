@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { TERMINAL_RESET, type NodeStatus, type Session } from '@roost/protocol';
+import { connectTo } from '../support/node-client.ts';
 import { CLI } from '../support/roost-home.ts';
 import { TerminalRun } from '../support/terminal-run.ts';
 import { eventually } from '../../packages/cli/src/testing/eventually.ts';
@@ -74,6 +75,14 @@ async function session(script: string, ...options: string[]): Promise<Session> {
   return json<Session>('run', '--json', '--name', name, ...options, '--', 'sh', '-c', script);
 }
 
+async function attached(name: string): Promise<void> {
+  const connection = await connectTo({ home });
+  await eventually(
+    async () => (await connection.request('session.resolve', { selector: name })).attachedClients,
+  ).toBe(1);
+  connection.close();
+}
+
 describe('from the command line', { timeout: 60_000 }, () => {
   test('text that is sent is answered, and read from the screen', async () => {
     expect(await roost('run', '--detach', '--name', 'sum', '--', 'bash', '--norc')).toMatchObject({
@@ -138,10 +147,7 @@ describe('from the command line', { timeout: 60_000 }, () => {
     following.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
     const ended = new Promise((resolve) => following.once('exit', resolve));
     await eventually(() => out).toContain('first\n');
-    await eventually(
-      async () =>
-        (await json<Session>('api', 'session.resolve', JSON.stringify({ selector: name }))).attachedClients,
-    ).toBe(1);
+    await attached(name);
     await roost('send', name, '', '--enter');
     expect(await ended).toBe(0);
     expect(out).toMatch(/first\n+second\n/);
@@ -281,10 +287,7 @@ describe('attached', { timeout: 60_000 }, () => {
     const { name } = await session('exec cat');
     const run = inTerminal('attach', name);
     await eventually(() => run.shown).toContain(TERMINAL_RESET);
-    await eventually(
-      async () =>
-        (await json<Session>('api', 'session.resolve', JSON.stringify({ selector: name }))).attachedClients,
-    ).toBe(1);
+    await attached(name);
     process.kill(run.pid, 'SIGTERM');
     expect(await run.ended).toMatchObject({ signal: 15 });
     expect(run.shown.split(TERMINAL_RESET).length).toBeGreaterThan(2);

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
   NodeEvent,
   NodeSnapshot,
@@ -14,6 +14,11 @@ import {
 import { FAKE_SELECTION, FakeNode } from '../../packages/client/src/testing/fake-node.ts';
 import { CLI, RoostHome, type Ran } from '../support/roost-home.ts';
 import { waitFor } from '../support/wait-for.ts';
+
+/** For what neither minds the sessions of other tests nor changes what they see. */
+let shared: RoostHome;
+beforeAll(() => void (shared = stubbedHome()));
+afterAll(() => shared[Symbol.asyncDispose]());
 
 const children: ChildProcess[] = [];
 afterEach(() => {
@@ -286,7 +291,7 @@ describe('records', () => {
 
 describe('controller', () => {
   test('hold keeps everybody else from changing things until it is given back', async () => {
-    await using home = stubbedHome();
+    const home = shared;
     expect(await home.json(['controller'])).toEqual({ controller: null });
     expect(await home.ok(['controller'])).toMatch(/^nobody/);
     const holder = await started(home, ['controller', 'hold']);
@@ -306,7 +311,7 @@ describe('controller', () => {
   });
 
   test('break ends the lease of another at once, take-over passes it on, and both losers are told', async () => {
-    await using home = stubbedHome();
+    const home = shared;
     expect(await home.json(['controller', 'break'])).toEqual({ broken: null });
     const first = await started(home, ['controller', 'hold']);
     const second = await started(home, ['controller', 'hold', '--take-over']);
@@ -323,7 +328,7 @@ describe('controller', () => {
   });
 
   test('hold ends by itself after its time', async () => {
-    await using home = stubbedHome();
+    const home = shared;
     const held = await home.json<{ controller: { remainingMs: number } }>([
       'controller',
       'hold',
@@ -337,7 +342,7 @@ describe('controller', () => {
 
 describe('profile', () => {
   test('ls and show tell what everybody may know, and what is wrong with files', async () => {
-    await using home = stubbedHome();
+    const home = shared;
     writeProfile(home, 'broken', '{"provider":');
     const ran = await home.roost(['profile', 'ls', '--json']);
     const profiles = (JSON.parse(ran.stdout) as unknown[]).map((each) => SpawnProfileSummary.parse(each));
@@ -353,6 +358,7 @@ describe('profile', () => {
     expect(shown).not.toContain('opus');
     expect(await home.roost(['profile', 'show', 'broken'])).toEqual(refusal('unknown-spawn-profile'));
     expect(await home.roost(['profile', 'show'])).toEqual(misuse);
+    rmSync(join(home.home, 'profiles/spawn/broken.json'));
   });
 });
 
@@ -384,7 +390,7 @@ describe('prompt and keys', () => {
   });
 
   test('keys are pressed by their names, in order', async () => {
-    await using home = stubbedHome();
+    const home = shared;
     await home.run('keys', ['bash', '-c', 'stty raw -echo; echo ready; head -c 7 | od -An -tx1; sleep 100']);
     await home.screenShows('keys', /ready/);
     await home.ok([
@@ -409,7 +415,7 @@ describe('prompt and keys', () => {
 
 describe('token', () => {
   test('is that of the file; the one of an observer is another one', async () => {
-    await using home = stubbedHome();
+    const home = shared;
     const operator = await home.roost(['token']);
     expect(operator).toMatchObject({ code: 0, stderr: expect.stringContaining('any command') });
     expect(operator.stdout).toBe(readFileSync(join(home.home, 'node.token'), 'utf8'));
@@ -453,7 +459,7 @@ describe('events', () => {
 
 describe('doctor', () => {
   test('names a token that others can read, and a configuration that is no JSON', async () => {
-    await using home = stubbedHome();
+    const home = shared;
     await home.ok(['up', '--no-hub']);
     const findings = () =>
       home

@@ -1,19 +1,23 @@
 /** `roost files` as people and scripts use it: the real command, a real node, real files. */
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { RoostHome } from '../support/roost-home.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const HEX = /[0-9a-f]{64}/;
 
-async function scene(): Promise<RoostHome> {
-  const home = new RoostHome();
+let home: RoostHome;
+beforeAll(async () => {
+  home = new RoostHome();
+  await home.ok(['workspace', 'add', '--id', 'app']);
+});
+afterAll(() => home[Symbol.asyncDispose]());
+beforeEach(() => {
+  for (const name of readdirSync(home.work)) rmSync(join(home.work, name), { recursive: true });
   mkdirSync(join(home.work, 'src/deep'), { recursive: true });
   writeFileSync(join(home.work, 'src/lib.rs'), 'old\n');
-  await home.ok(['workspace', 'add', '--id', 'app']);
-  return home;
-}
+});
 
 function refusal(code: string, hint: RegExp) {
   const stderr = expect.stringMatching(new RegExp(`roost: ${code}: .*\\n {2}.*${hint.source}`)) as string;
@@ -22,7 +26,6 @@ function refusal(code: string, hint: RegExp) {
 
 describe('roost files', () => {
   test('reads, replaces, makes files and directories by workspace and path, and tells revisions', async () => {
-    await using home = await scene();
     expect(await home.ok(['files', 'cat', 'app', 'src/lib.rs'])).toBe('old\n');
     const shown = await home.json<{ content: { revision: string } }>(['files', 'cat', 'app', 'src/lib.rs']);
     const { revision } = shown.content;
@@ -60,7 +63,6 @@ describe('roost files', () => {
   });
 
   test('without a workspace means the one around, and paths from here', async () => {
-    await using home = await scene();
     const deep = { cwd: join(home.work, 'src/deep') };
     expect(await home.ok(['files', 'cat', '../lib.rs'], deep)).toBe('old\n');
     await home.ok(['files', 'new', 'here.txt'], deep);
@@ -80,7 +82,6 @@ describe('roost files', () => {
   });
 
   test('takes the text of a file, and says which revision it replaces when none was named', async () => {
-    await using home = await scene();
     writeFileSync(join(home.root, 'text'), '\ufefffrom elsewhere\r\n');
     const ran = await home.roost(['files', 'write', 'app', 'src/lib.rs', '--from', '../text']);
     expect(ran).toMatchObject({
@@ -95,7 +96,6 @@ describe('roost files', () => {
   });
 
   test('refuses what is not text, on both sides, in one clear sentence', async () => {
-    await using home = await scene();
     writeFileSync(join(home.work, 'logo.png'), Buffer.from([0x89, 0x50, 0, 0xff]));
     const notText = refusal('repository-file-not-text', /logo.png: only text of up to 262144 bytes/);
     expect(await home.roost(['files', 'cat', 'app', 'logo.png'])).toEqual(notText);
@@ -113,7 +113,6 @@ describe('roost files', () => {
   });
 
   test('shows text on a terminal without obeying what is in it', async () => {
-    await using home = await scene();
     writeFileSync(join(home.work, 'evil'), 'safe\x1b]0;title\x07\x1b[2Jshown\n\tend\n');
     const terminal = home.terminal(['files', 'cat', 'app', 'evil']);
     await waitFor('the command to end', () => terminal.exitCode !== null);
@@ -122,7 +121,6 @@ describe('roost files', () => {
   });
 
   test("follows no link and leaves git's own files alone", async () => {
-    await using home = await scene();
     writeFileSync(join(home.root, 'secret'), 'canary\n');
     symlinkSync('../secret', join(home.work, 'link'));
     mkdirSync(join(home.work, '.git/hooks'), { recursive: true });
@@ -147,7 +145,6 @@ describe('roost files', () => {
     [['files', 'write', 'app', 'x', '--from', 'none']],
     [['files', 'paint', 'app', 'x']],
   ])('%j is wrong usage', async (words) => {
-    await using home = await scene();
     expect(await home.roost(words)).toMatchObject({
       code: 2,
       stdout: '',

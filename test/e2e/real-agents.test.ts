@@ -136,9 +136,16 @@ describe('a real agent in a Roost terminal', () => {
           'claude',
           ...flags,
         ]);
-        await waitFor('the first lines', async () => (await roost.ok(['logs', 'pipe'])).includes('"init"'), {
-          timeoutMs: 60_000,
-        });
+        const { id } = await roost.session('pipe');
+        await waitFor(
+          'the first lines',
+          async () => {
+            const read = { sessionId: id, stream: 'stdout', offset: 0 } as const;
+            const { base64 } = await roost.request('session.readOutput', read);
+            return Buffer.from(base64, 'base64').includes('"init"');
+          },
+          { timeoutMs: 60_000 },
+        );
         await killNodeAndStartAgain();
         const ended = await waitFor(
           'the end',

@@ -1,14 +1,16 @@
 /** The client library against the node of a test: many requests at the price of one process. */
-import { connectNode, nodeSocketPath, type NodeConnection } from '@roost/client';
+import { openNode, type NodeConnection } from '@roost/client';
 import type { Session } from '@roost/protocol';
-import type { RoostHome } from './roost-home.ts';
 
-export function connectTo(roost: RoostHome): Promise<NodeConnection> {
-  return connectNode({
-    socketPath: nodeSocketPath(roost.home),
+/** As commands do, it waits while the node is full or about to end. */
+export async function connectTo(roost: { readonly home: string }): Promise<NodeConnection> {
+  const { connection } = await openNode({
+    home: roost.home,
     client: { name: 'test', version: '0' },
+    start: null,
     timeoutMs: 15_000,
   });
+  return connection;
 }
 
 export function spawnCommand(

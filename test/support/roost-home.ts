@@ -6,7 +6,15 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Session } from '@roost/protocol';
+import {
+  FailureError,
+  type OperationName,
+  type ParamsInput,
+  type Result,
+  type Session,
+} from '@roost/protocol';
+import { screenText } from '../../packages/cli/src/screen-text.ts';
+import { connectTo } from './node-client.ts';
 import { Terminal } from './terminal.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -88,8 +96,28 @@ export class RoostHome implements AsyncDisposable {
     return JSON.parse(await this.ok([...args, '--json'])) as T;
   }
 
-  sessions(): Promise<Session[]> {
-    return this.json<Session[]>(['ls', '--all']);
+  /** One request to the node, without a process for it. As a command would, it starts a node where none runs any more. */
+  async request<Name extends OperationName>(name: Name, params: ParamsInput<Name>): Promise<Result<Name>> {
+    try {
+      return await this.#ask(name, params);
+    } catch (error) {
+      if (!saysNoNode(error)) throw error;
+      await this.ok(['up', '--no-hub']);
+      return this.#ask(name, params);
+    }
+  }
+
+  async #ask<Name extends OperationName>(name: Name, params: ParamsInput<Name>): Promise<Result<Name>> {
+    const connection = await connectTo(this);
+    try {
+      return await connection.request(name, params);
+    } finally {
+      connection.close();
+    }
+  }
+
+  async sessions(): Promise<readonly Session[]> {
+    return (await this.request('session.list', { includeEnded: true })).sessions;
   }
 
   async session(name: string): Promise<Session> {
@@ -104,8 +132,9 @@ export class RoostHome implements AsyncDisposable {
     return this.session(name);
   }
 
-  screen(name: string): Promise<string> {
-    return this.ok(['logs', name, '--screen']);
+  async screen(name: string): Promise<string> {
+    const { id } = await this.request('session.resolve', { selector: name });
+    return screenText((await this.request('session.readScreen', { sessionId: id, scrollback: 0 })).lines);
   }
 
   /** Waits until the screen of a session matches. */
@@ -117,7 +146,7 @@ export class RoostHome implements AsyncDisposable {
         last = await this.screen(name);
         return pattern.test(last) ? last : null;
       },
-      { timeoutMs, everyMs: 50, state: () => last.split('\n') },
+      { timeoutMs, state: () => last.split('\n') },
     );
   }
 
@@ -137,7 +166,7 @@ export class RoostHome implements AsyncDisposable {
   }
 
   async nodePid(): Promise<number> {
-    return (await this.json<{ pid: number }>(['status'])).pid;
+    return (await this.request('node.status', {})).pid;
   }
 
   keeperPids(): number[] {
@@ -149,13 +178,24 @@ export class RoostHome implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const terminal of this.#terminals) terminal.dispose();
-    await this.roost(['down', '--sessions', '--no-start'], { timeoutMs: 30_000 });
+    await this.#endSessions();
     for (const pid of [...this.keeperPids(), ...this.daemons()]) signal(pid, 'SIGTERM');
     await waitFor('every process of the test to end', () => this.daemons().length === 0, {
       timeoutMs: 15_000,
       state: () => this.daemons(),
     });
     rmSync(this.root, { recursive: true, force: true });
+  }
+
+  /** Where no node answers, the keepers end them. */
+  async #endSessions(): Promise<void> {
+    try {
+      const connection = await connectTo(this);
+      await connection.request('node.shutdown', { stopSessions: true }, { timeoutMs: 30_000 });
+      connection.close();
+    } catch (error) {
+      if (!(error instanceof FailureError)) throw error;
+    }
   }
 
   /** Node and keepers of this state directory: whatever holds a file of it open. Their titles hide their arguments. */
@@ -169,6 +209,12 @@ export class RoostHome implements AsyncDisposable {
         ),
       );
   }
+}
+
+/** Without a start there is no token yet; one that was killed just now may still be connected to. */
+function saysNoNode(error: unknown): boolean {
+  const codes = ['node-not-running', 'home-unusable', 'connection-lost'];
+  return error instanceof FailureError && codes.includes(error.failure.code);
 }
 
 function linkTarget(path: string): string {

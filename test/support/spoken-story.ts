@@ -19,6 +19,7 @@ import { connectTo } from './node-client.ts';
 import { ProviderRun } from './provider-matrix.ts';
 import { putOnPath } from './real-cli.ts';
 import { RoostHome } from './roost-home.ts';
+import { ToldStates } from './told-states.ts';
 import { waitFor } from './wait-for.ts';
 
 const TURN: MockReply = { kind: 'text', text: 'counting slowly '.repeat(10), delayMs: 50 };
@@ -82,6 +83,7 @@ async function begin(): Promise<void> {
   requests = [];
   breaks = 1;
   node = null;
+  told = new ToldStates(shown);
   server = await startMockModelServer({ reply });
   onTestFinished(async () => {
     node?.close();
@@ -126,12 +128,8 @@ async function connected(): Promise<NodeConnection> {
   return node;
 }
 
-/** What the sessions were said to do, from the first start on, as the journal has it. */
-async function history(): Promise<string[]> {
-  const { events } = await (await connected()).request('events.read', {});
-  const said = events.flatMap(({ body }) => (body.kind === 'session-changed' ? [shown(body.session)] : []));
-  return said.filter((state, index) => state !== 'running' && state !== said[index - 1]);
-}
+let told: ToldStates;
+const history = async () => told.read(await connected());
 
 const becomes = (wanted: string) =>
   waitFor(`the agent to be ${wanted}`, async () => (await history()).at(-1) === wanted, {
@@ -224,8 +222,8 @@ export async function tellSpokenStory({ provider, tool }: Story, context: TestCo
   });
   const before = requests.length;
   expect(await roost.ok(['ask', 'agent', 'count once more'])).toContain('counting slowly');
-  const told = JSON.stringify(requests.slice(before).map(({ body }) => body));
-  expect(told).toContain('make the file');
+  const asked = JSON.stringify(requests.slice(before).map(({ body }) => body));
+  expect(asked).toContain('make the file');
   expect((await history()).filter((state) => state !== 'starting')).toEqual(TRUTH);
   run.shows('resume');
 

@@ -1,5 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** Milliseconds between two looks: soon at first, then seldom enough to leave the processor to what is waited for. */
+const LOOK_MS = { first: 10, factor: 1.5, last: 100 };
+
 /**
  * Waits until `probe` gives something other than undefined, null or false. On the deadline throws with what was waited
  * for and what `state` (or the last value) says.
@@ -11,6 +14,7 @@ export async function waitFor<T>(
 ): Promise<Exclude<T, undefined | null | false>> {
   const deadline = Date.now() + (options.timeoutMs ?? 15_000);
   let last: unknown;
+  let pause = options.everyMs ?? LOOK_MS.first;
   for (;;) {
     const value = await probe();
     if (value !== undefined && value !== null && value !== false)
@@ -20,6 +24,7 @@ export async function waitFor<T>(
       const state = options.state === undefined ? last : await options.state();
       throw new Error(`waited in vain for ${what}; state: ${JSON.stringify(state, null, 2)}`);
     }
-    await delay(options.everyMs ?? 25);
+    await delay(pause);
+    pause = options.everyMs ?? Math.min(pause * LOOK_MS.factor, LOOK_MS.last);
   }
 }

@@ -35,7 +35,7 @@ beforeEach(async () => {
   socketPath = join(directory, 'k.sock');
   server = new KeeperServer({ keeperId: 'a'.repeat(16), version: 'test' }, socketPath);
   await server.listen();
-  keeper = await connectKeeper(socketPath, { timeoutMs: 5_000 });
+  keeper = await connectKeeper(socketPath, { timeoutMs: 20_000 });
 });
 
 afterEach(async () => {
@@ -67,7 +67,7 @@ function launch(script: string, overrides: Partial<ChildLaunch> = {}): ChildLaun
 async function until<T>(
   what: string,
   probe: () => T | null | Promise<T | null>,
-  timeoutMs = 15_000,
+  timeoutMs = 40_000,
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
@@ -221,7 +221,7 @@ describe('a terminal child', () => {
   it('prints on when nobody is attached, and pauses for nobody', async () => {
     const { sessionId } = await keeper.call(
       'spawn',
-      launch('head -c 20000000 /dev/zero | tr "\\0" x; echo; echo done'),
+      launch('head -c 10000000 /dev/zero | tr "\\0" x; echo; echo done'),
     );
     await exitOf(sessionId);
     expect(await screenOf(sessionId)).toContain('done');
@@ -359,7 +359,7 @@ describe('a pipe child', () => {
     );
     await keeper.call('acknowledge', { sessionId, stream: 'stdout', offset: 2 });
     keeper.close();
-    keeper = await connectKeeper(socketPath, { timeoutMs: 5_000 });
+    keeper = await connectKeeper(socketPath, { timeoutMs: 20_000 });
     await keeper.call('input', { sessionId, text: 'hi', framing: 'raw', submit: true });
     const state = await exitOf(sessionId);
     expect(state.exit).toMatchObject({ exitCode: 4 });
@@ -456,7 +456,7 @@ describe('the keeper', () => {
   it('listens again when its socket file is removed', async () => {
     unlinkSync(socketPath);
     await until('a new socket', () => (existsSync(socketPath) ? true : null));
-    const again = await connectKeeper(socketPath, { timeoutMs: 2_000 });
+    const again = await connectKeeper(socketPath, { timeoutMs: 20_000 });
     expect(again.welcome.keeperId).toBe('a'.repeat(16));
     again.close();
     expect((await keeper.call('status', {})).children).toBe(0);
@@ -478,7 +478,7 @@ describe('the keeper', () => {
       expect(readFileSync(socketPath, 'utf8')).toBe('of another');
       unlinkSync(socketPath);
       await until('a new socket', () => (existsSync(socketPath) ? true : null));
-      (await connectKeeper(socketPath, { timeoutMs: 2_000 })).close();
+      (await connectKeeper(socketPath, { timeoutMs: 20_000 })).close();
     } finally {
       said.mockRestore();
     }

@@ -11,8 +11,10 @@ import {
   type NodeProcess,
 } from './node-for-test.ts';
 
-/** Each line costs a process: on a busy machine they take their time. */
+/** Milliseconds for printing, on a busy machine. */
 const PRINTING_MS = 40_000;
+/** Prints for ten seconds and starts no process for it: the pause is a read of what nobody writes. */
+const PRINT = `exec {idle}<> <(:); for ((i = 1; i <= 1000; i++)); do echo "n $i"; read -t 0.01 -u $idle; done; sleep 1000`;
 
 describe('the node as a process', () => {
   let home: TestHome;
@@ -108,11 +110,7 @@ describe('the node as a process', () => {
         transport,
         launch: {
           kind: 'command',
-          command: [
-            'bash',
-            '-c',
-            'for ((i = 1; i <= 1000; i++)); do echo "n $i"; sleep 0.004; done; sleep 1000',
-          ],
+          command: ['bash', '-c', PRINT],
         },
       });
     const terminal = await print('pty');

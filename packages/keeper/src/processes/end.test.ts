@@ -71,17 +71,17 @@ describe('what a session is made of', () => {
     const plain = await writtenPid('plain');
     const detached = await writtenPid('setsid');
     const daemon = await writtenPid('daemon');
-    await expect.poll(() => readProcessTable([daemon]).get(daemon)?.name, { timeout: 5_000 }).toBe('sleep');
+    await expect.poll(() => readProcessTable([daemon]).get(daemon)?.name, { timeout: 20_000 }).toBe('sleep');
     await expect
-      .poll(() => readProcessTable([daemon]).get(daemon)?.sessionId, { timeout: 5_000 })
+      .poll(() => readProcessTable([daemon]).get(daemon)?.sessionId, { timeout: 20_000 })
       .not.toBe(one.rootPid);
     await expect
-      .poll(() => pidsOf(find(one)()), { timeout: 5_000 })
+      .poll(() => pidsOf(find(one)()), { timeout: 20_000 })
       .toEqual([one.rootPid, plain, detached, daemon].sort((a, b) => a - b));
 
     // Also after the root is gone and collected.
     one.child.kill('SIGKILL');
-    await expect.poll(() => processStart(one.rootPid), { timeout: 5_000 }).toBeNull();
+    await expect.poll(() => processStart(one.rootPid), { timeout: 20_000 }).toBeNull();
     expect(pidsOf(find(one)())).toEqual([plain, detached, daemon].sort((a, b) => a - b));
 
     expect(await end(one)).toEqual({ ended: 3, forced: false, survivors: [] });
@@ -111,7 +111,7 @@ describe('what a session is made of', () => {
     const neighbour = await session('sleep 60 & echo $! > neighbour; wait');
     const neighboursChild = await writtenPid('neighbour');
     const one = await session('sleep 60 & sleep 60 & wait');
-    await expect.poll(() => find(one)().length, { timeout: 5_000 }).toBe(3);
+    await expect.poll(() => find(one)().length, { timeout: 20_000 }).toBe(3);
     expect(await end(one)).toEqual({ ended: 3, forced: false, survivors: [] });
     expect([other.pid!, neighbour.rootPid, neighboursChild].map(runs)).toEqual([true, true, true]);
     process.kill(neighboursChild, 'SIGKILL');
@@ -146,7 +146,7 @@ describe('ending', () => {
     await writtenPid('ready');
     process.kill(one.rootPid, 'SIGSTOP');
     await expect
-      .poll(() => readProcessTable([one.rootPid]).get(one.rootPid)?.state, { timeout: 5_000 })
+      .poll(() => readProcessTable([one.rootPid]).get(one.rootPid)?.state, { timeout: 20_000 })
       .toBe('T');
     expect(await end(one)).toMatchObject({ forced: false, survivors: [] });
     expect(readFileSync(join(directory, 'asked'), 'utf8')).toBe('asked\n');
@@ -170,7 +170,7 @@ describe('ending', () => {
       `trap '' TERM HUP; echo 1 >> alive; n=$1; [ $n -le 0 ] && exit; sleep 0.02; setsid sh ${respawn} $((n-1)) & exit\n`,
     );
     const one = await session(`sh ${respawn} 400 & sh ${respawn} 400 & wait; sleep 60`);
-    await expect.poll(() => existsSync(join(directory, 'alive')), { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => existsSync(join(directory, 'alive')), { timeout: 20_000 }).toBe(true);
     expect(await end(one, { graceMs: 100 })).toMatchObject({ forced: true, survivors: [] });
     const generations = readFileSync(join(directory, 'alive'), 'utf8').length;
     expect(generations).toBeLessThan(2 * 2 * 400);

@@ -156,7 +156,7 @@ describe.each([
     );
     const pid = await started('sleep', ['60'], { ...padding, ROOST_SESSION_ID: 'abc' });
     await expect
-      .poll(() => source.markers()(pid), { timeout: 5_000 })
+      .poll(() => source.markers()(pid), { timeout: 20_000 })
       .toEqual({ sessionId: 'abc', roostProcess: false });
     expect(source.markers()(2 ** 30)).toEqual({ sessionId: null, roostProcess: false });
   });
@@ -168,7 +168,7 @@ test('a program whose file name holds parentheses is read right', async () => {
   const file = join(directory, 'a) R 1 (b');
   copyFileSync('/bin/sleep', file);
   const pid = await started(file, ['60']);
-  await expect.poll(() => readProcessTable([pid]).get(pid)?.name, { timeout: 5_000 }).toBe('a) R 1 (b');
+  await expect.poll(() => readProcessTable([pid]).get(pid)?.name, { timeout: 20_000 }).toBe('a) R 1 (b');
   expect(readProcessTable().get(pid)).toMatchObject({
     parentPid: process.pid,
     state: expect.stringMatching(/[SR]/),

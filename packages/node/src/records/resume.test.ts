@@ -154,7 +154,7 @@ describe('a resume', () => {
     expect([everything(), asked]).toEqual([before, []]);
     store.transact(({ sql }) => sql.run("UPDATE sessions SET status = 'exited'"));
     void resume().catch(() => undefined);
-    await vi.waitFor(() => expect(asked).toEqual(['spawn']));
+    await expect.poll(() => asked).toEqual(['spawn']);
   });
 
   it.each([
@@ -215,7 +215,7 @@ describe('a resume', () => {
   it('that does not come to run in time leaves no run, and the record can be resumed again', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const code = failureOf(resume());
-    await vi.waitFor(() => expect(asked).toEqual(['spawn']));
+    await expect.poll(() => asked).toEqual(['spawn']);
     expect(recordView(findRecord(store.sql, record.id)!)).toMatchObject({ state: 'live', generation: 1 });
     await vi.advanceTimersByTimeAsync(RESUME_TIMEOUT_MS);
     expect(await code).toBe('spawn-deadline-exceeded');
@@ -226,7 +226,7 @@ describe('a resume', () => {
     record = findRecord(store.sql, record.id)!;
     expect(recordView(record)).toMatchObject({ state: 'dormant', activeSession: null });
     void resume().catch(() => undefined);
-    await vi.waitFor(() => expect(asked).toEqual(['spawn', 'spawn']));
+    await expect.poll(() => asked).toEqual(['spawn', 'spawn']);
   });
 
   it('is possible where a launch that needs one record more is refused whole', async () => {
@@ -256,6 +256,6 @@ describe('a resume', () => {
     expect(await failureOf(launch)).toBe('records-exhausted');
     expect([listSessions(store.sql, true, -1), asked]).toEqual([[], []]);
     void resume().catch(() => undefined);
-    await vi.waitFor(() => expect(asked).toEqual(['spawn']));
+    await expect.poll(() => asked).toEqual(['spawn']);
   });
 });

@@ -16,7 +16,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const CONFIG = '[user]\n\tname = Test\n\temail = test@localhost\n[commit]\n\tgpgsign = false\n';
+/** Nothing in the background: git looks after a commit whether there is something to pack, with a process of its own. */
+const CONFIG =
+  '[user]\n\tname = Test\n\temail = test@localhost\n[commit]\n\tgpgsign = false\n[maintenance]\n\tauto = false\n';
 
 export class TestRepository {
   /** Canonical; holds everything else. */
