@@ -107,8 +107,9 @@ describe.skipIf(chromium === null)('the pages of a hub', () => {
   it('list a worktree that was made by hand, start a session in it, and remove it', async () => {
     const { page, faults } = await pages.open();
     const byHand = join(roost.root, 'by-hand');
-    execFileSync('git', ['-C', other, 'worktree', 'add', '--quiet', '-b', 'by-hand', byHand]);
     await pages.go(page, '/worktrees', 'Worktrees');
+    await page.getByText('No managed worktrees').waitFor();
+    execFileSync('git', ['-C', other, 'worktree', 'add', '--quiet', '-b', 'by-hand', byHand]);
     await row(page, 'by-hand').getByText('no workspace yet').waitFor();
     await page.keyboard.press('n');
     const dialog = page.getByRole('dialog', { name: 'New session' });
@@ -121,7 +122,7 @@ describe.skipIf(chromium === null)('the pages of a hub', () => {
     await dialog.getByText('in-tree runs.').waitFor();
     expect((await roost.session('in-tree')).workspaceId).toBe('by-hand');
     await dialog.getByRole('button', { name: 'Close' }).last().click();
-    await row(page, 'by-hand').getByRole('link', { name: 'in-tree' }).waitFor({ timeout: 45_000 });
+    await row(page, 'by-hand').getByRole('link', { name: 'in-tree' }).waitFor();
     await roost.ok(['stop', 'in-tree']);
     await roost.ok(['rm', 'in-tree']);
     await confirm(page, row(page, 'by-hand').getByRole('button', { name: 'Remove' }));
