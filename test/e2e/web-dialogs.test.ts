@@ -97,7 +97,13 @@ describe.skipIf(chromium === null)('the pages of a hub', () => {
     await page.getByRole('button', { name: 'Make it' }).click();
     await row(page, 'fix').getByText('ready').waitFor();
     const trees = join(roost.root, 'trees');
-    expect(readdirSync(trees)).toEqual([expect.stringMatching(/^wt-/)]);
+    const [id = ''] = readdirSync(trees);
+    expect(id).toMatch(/^wt-/);
+    await row(page, 'fix').getByText(id).waitFor();
+    await row(page, 'fix').getByRole('link', { name: 'roost/fix' }).click();
+    await page.getByRole('heading', { name: 'roost/fix', level: 1 }).waitFor();
+    await page.getByText(id).waitFor();
+    await pages.go(page, '/worktrees', 'Worktrees');
     await confirm(page, row(page, 'fix').getByRole('button', { name: 'Clean up' }));
     await page.getByText('No managed worktrees').or(row(page, 'fix').getByText('removed')).waitFor();
     expect(readdirSync(trees)).toEqual([]);

@@ -5,6 +5,7 @@ import type { HubView } from '@roost/client/browser';
 import { includesRole } from '@roost/protocol';
 import { useMe, useView } from '../hub/hub-context.tsx';
 import { isLive, stateWords } from '../parts/session-words.ts';
+import { useWorkspaceNames } from '../worktrees/workspace-name.tsx';
 import { useOpenLaunch } from './launch-context.ts';
 import { PAGES, sessionPath, workspacePath } from './pages.ts';
 import styles from './command-palette.module.css';
@@ -17,8 +18,9 @@ export function CommandPalette() {
   const openLaunch = useOpenLaunch();
   const { setColorScheme } = useMantineColorScheme();
   const go = (path: string) => () => navigate(path);
+  const nameOf = useWorkspaceNames([...(view?.workspaces.values() ?? [])]);
   const actions: SpotlightActionData[] = [
-    ...(view === null ? [] : thingsOf(view, go)),
+    ...(view === null ? [] : thingsOf(view, nameOf, go)),
     ...(includesRole(role, 'operator')
       ? [{ id: 'launch', label: 'New session', description: 'Start an agent', onClick: () => openLaunch({}) }]
       : []),
@@ -50,7 +52,11 @@ export function CommandPalette() {
   );
 }
 
-function thingsOf(view: HubView, go: (path: string) => () => void): SpotlightActionData[] {
+function thingsOf(
+  view: HubView,
+  nameOf: ReturnType<typeof useWorkspaceNames>,
+  go: (path: string) => () => void,
+): SpotlightActionData[] {
   const nodeName = (nodeId: string): string =>
     [...view.nodes.values()].find(({ id }) => id === nodeId)?.name ?? nodeId;
   const sessions = [...view.sessions.values()]
@@ -64,8 +70,9 @@ function thingsOf(view: HubView, go: (path: string) => () => void): SpotlightAct
     }));
   const workspaces = [...view.workspaces.values()].map((workspace) => ({
     id: `workspace ${workspace.nodeId} ${workspace.id}`,
-    label: workspace.id,
+    label: nameOf(workspace.nodeId, workspace.id),
     description: `Workspace on ${nodeName(workspace.nodeId)}`,
+    keywords: [workspace.id],
     onClick: go(workspacePath(workspace.nodeId, workspace.id)),
   }));
   return [...sessions, ...workspaces];

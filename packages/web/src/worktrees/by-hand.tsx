@@ -7,9 +7,8 @@ import type { HubNode, NodeId, Result, WorkspaceId, WorktreeLease } from '@roost
 import { useHub, useMay, useView } from '../hub/hub-context.tsx';
 import { nodeKey } from '../hub/queries.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';
-import { TableBox } from '../parts/page.tsx';
 import { Status } from '../parts/status.tsx';
-import { sessionPath, workspacePath } from '../shell/pages.ts';
+import { workspacePath } from '../shell/pages.ts';
 import {
   otherWorktrees,
   placesText,
@@ -17,6 +16,7 @@ import {
   worktreeName,
   type OtherWorktree,
 } from './other-worktrees.ts';
+import { SessionLinks, WorktreeTable } from './worktree-table.tsx';
 
 /** Milliseconds between two looks while the page is seen. Each repository has its share of them: a look is two short gits, 15 ms in all. */
 const LOOK_MS = { least: 3_000, each: 1_500 } as const;
@@ -97,27 +97,11 @@ function ByHandTable({
   readonly worktrees: readonly OtherWorktree[];
 }) {
   return (
-    <TableBox label={`Worktrees made by hand on ${node.name}`}>
-      <Table verticalSpacing="xs" layout="fixed">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Made by hand</Table.Th>
-            <Table.Th>State</Table.Th>
-            <Table.Th>Of</Table.Th>
-            <Table.Th>Held by</Table.Th>
-            <Table.Th>Commit</Table.Th>
-            <Table.Th>
-              <span className="roost-hidden">What can be done</span>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {worktrees.map((worktree) => (
-            <ByHandRow key={worktree.path} node={node} worktree={worktree} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </TableBox>
+    <WorktreeTable label={`Worktrees made by hand on ${node.name}`} first="Made by hand" last="Commit">
+      {worktrees.map((worktree) => (
+        <ByHandRow key={worktree.path} node={node} worktree={worktree} />
+      ))}
+    </WorktreeTable>
   );
 }
 
@@ -133,14 +117,8 @@ function ByHandRow({ node, worktree }: { readonly node: HubNode; readonly worktr
       </Table.Td>
       <Table.Td>{worktree.sourceWorkspaceId}</Table.Td>
       <Table.Td>
-        {worktree.sessions.length === 0
-          ? 'nobody'
-          : worktree.sessions.map(({ sessionId, name: session }, index) => (
-              <span key={sessionId}>
-                {index > 0 && ', '}
-                <Link href={sessionPath(sessionId)}>{session}</Link>
-              </span>
-            ))}
+        {worktree.sessions.length === 0 && 'nobody'}
+        <SessionLinks sessions={worktree.sessions.map(({ sessionId: id, name }) => ({ id, name }))} />
       </Table.Td>
       <Table.Td className="roost-mono">{worktree.head?.slice(0, 8) ?? 'none'}</Table.Td>
       <Table.Td ta="right">
