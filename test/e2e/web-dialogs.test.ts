@@ -1,16 +1,17 @@
 /** What is done by the dialogs of the pages is done on the machines, and shown without asking for it. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { hubRequest } from '@roost/client';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { browserPath } from '../support/browser.ts';
 import { HubPages } from '../support/hub-pages.ts';
 import { HubHome } from '../support/hub-home.ts';
+import { makeRepository } from '../support/scratch-repository.ts';
+import { putStandInAgent } from '../support/stand-in-agent.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const SPOKEN_AGENT = new URL('../support/spoken-agent.mjs', import.meta.url).pathname;
 const chromium = browserPath();
 
 describe.skipIf(chromium === null)('the pages of a hub', () => {
@@ -21,18 +22,13 @@ describe.skipIf(chromium === null)('the pages of a hub', () => {
 
   beforeAll(async () => {
     roost = new HubHome();
-    const bin = join(roost.root, 'bin');
-    for (const directory of [bin, join(roost.root, 'trees')]) mkdirSync(directory);
-    symlinkSync(SPOKEN_AGENT, join(bin, 'qwen'));
-    roost.environment.PATH = `${bin}:${dirname(process.execPath)}:${roost.environment.PATH ?? ''}`;
+    putStandInAgent(roost);
+    mkdirSync(join(roost.root, 'trees'));
     other = join(roost.root, 'other');
     mkdirSync(other);
     for (const directory of [roost.work, other]) {
-      const git = (...args: string[]) => execFileSync('git', ['-C', directory, ...args]);
       writeFileSync(join(directory, '.gitignore'), 'received-*\n');
-      git('init', '--quiet', '--initial-branch', 'main');
-      git('add', '.');
-      git('-c', 'user.name=A', '-c', 'user.email=a@b.c', 'commit', '--quiet', '--message', 'Begin');
+      makeRepository(directory);
     }
     const profiles = join(roost.home, 'profiles', 'worktree');
     mkdirSync(profiles, { recursive: true });
