@@ -15,6 +15,7 @@ import { LinkWord } from '../parts/status.tsx';
 import { bytesText } from '../parts/quantities.ts';
 import { useOpenLaunch } from '../shell/launch-context.ts';
 import { workspacePath } from '../shell/pages.ts';
+import { WorkspaceName } from '../worktrees/workspace-name.tsx';
 import { linkReasonText } from './link-words.ts';
 import styles from './fleet.module.css';
 
@@ -110,7 +111,7 @@ function NodeCard({ node, view }: { readonly node: HubNode; readonly view: HubVi
         <div className={styles.workspaces}>
           {workspaces.map((workspace) => (
             <Link key={workspace.id} href={workspacePath(node.id, workspace.id)} className={styles.workspace}>
-              {workspace.id}
+              <WorkspaceName nodeId={node.id} workspaceId={workspace.id} />
               {workspace.git !== null && workspace.git.changed + workspace.git.untracked > 0 && (
                 <span title={`${workspace.git.changed} changed, ${workspace.git.untracked} untracked`}>
                   ±{workspace.git.changed + workspace.git.untracked}
