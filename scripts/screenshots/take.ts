@@ -15,7 +15,8 @@ interface Picture {
   readonly name: string;
   readonly size: { readonly width: number; readonly height: number };
   readonly colorScheme: NonNullable<PageLook['colorScheme']>;
-  readonly show: (page: Page, pages: HubPages) => Promise<unknown>;
+  /** `bob`: the page of one who looks on in the session `tests`. */
+  readonly show: (page: Page, pages: HubPages, bob: Page) => Promise<unknown>;
 }
 
 const dark = (name: string, show: Picture['show'], size = WIDE): Picture => ({
@@ -53,8 +54,22 @@ const PICTURES: readonly Picture[] = [
   dark('board-dark', showBoard),
   { name: 'board-light', size: WIDE, colorScheme: 'light', show: showBoard },
   dark('board-phone', showBoard, NARROW),
-  dark('terminal', showTerminal),
-  dark('terminal-phone', showTerminal, NARROW),
+  dark('terminal', async (page, pages, bob) => {
+    await showTerminal(page, pages);
+    await page.getByText('You drive').waitFor();
+    await bob.getByRole('button', { name: 'Ask to drive' }).click();
+    await page.getByText('bob asks to drive').waitFor();
+  }),
+  dark(
+    'terminal-phone',
+    async (page, pages, bob) => {
+      // Who asked drives, now that nobody does.
+      await bob.getByText('You drive').waitFor();
+      await showTerminal(page, pages);
+      await page.getByText('bob drives').waitFor();
+    },
+    NARROW,
+  ),
   dark('conversation', showConversation),
   dark('conversation-phone', showConversation, NARROW),
   dark('launch', async (page) => {
@@ -78,6 +93,13 @@ const PICTURES: readonly Picture[] = [
   }),
   dark('audit', (page, pages) => pages.go(page, '/audit', 'Audit')),
   dark('settings', (page, pages) => pages.go(page, '/settings', 'Settings')),
+  dark('invite', async (page, pages) => {
+    await pages.go(page, '/settings', 'Settings');
+    await page.getByRole('button', { name: 'Invite a machine' }).click();
+    await page.getByRole('textbox', { name: 'What it will be called' }).fill('barn');
+    await page.getByRole('button', { name: 'Make a code' }).click();
+    await page.getByRole('textbox', { name: /^It asks for this code/ }).waitFor();
+  }),
   dark('file', showFile),
   dark('changes', async (page, pages) => {
     await pages.goToWorkspace(page, 'shop', 'mill');
@@ -110,7 +132,7 @@ for (const { name, size: viewport, colorScheme, show } of PICTURES) {
   const page = await context.newPage();
   await page.goto(origin);
   await page.getByRole('navigation', { name: 'Pages' }).waitFor();
-  await show(page, pages);
+  await show(page, pages, bob.page);
   await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'hidden' });
   // What was pressed last no longer shines, and what moves has come to rest.
   await page.mouse.move(0, 0);

@@ -103,6 +103,7 @@ describe('status', () => {
     expect(snapshot.records.map(({ name }) => name)).toEqual(['one']);
     expect(snapshot.sequence).toBeGreaterThan(0);
     const text = await home.ok(['status']);
+    expect(text).toMatch(/^load +\d+\.\d\d on \d+ processors?$/m);
     expect(text).toMatch(/^records {5}1 live$/m);
     expect(text).toMatch(/^controller {2}nobody$/m);
     expect(text).toMatch(/^connections 1 of 16$/m);

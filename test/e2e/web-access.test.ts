@@ -1,15 +1,15 @@
 /** Every page of the hub can be used by everybody: whatever the width and the colours, and whatever one's role. */
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { accessFaults, browserPath } from '../support/browser.ts';
 import { FULL_ATTACK } from '../support/counts.ts';
 import { HubPages, type PageLook } from '../support/hub-pages.ts';
 import { RoostHome } from '../support/roost-home.ts';
+import { makeRepository } from '../support/scratch-repository.ts';
+import { putStandInAgent } from '../support/stand-in-agent.ts';
 
-const SPOKEN_AGENT = new URL('../support/spoken-agent.mjs', import.meta.url).pathname;
 const chromium = browserPath();
 
 /** Both widths and both schemes of colours; every pair of them on demand. */
@@ -30,16 +30,10 @@ describe.skipIf(chromium === null)('the pages of a hub', () => {
 
   beforeAll(async () => {
     roost = new RoostHome();
-    const bin = join(roost.root, 'bin');
-    mkdirSync(bin);
-    symlinkSync(SPOKEN_AGENT, join(bin, 'qwen'));
-    roost.environment.PATH = `${bin}:${dirname(process.execPath)}:${roost.environment.PATH ?? ''}`;
-    const git = (...args: string[]) => execFileSync('git', ['-C', roost.work, ...args]);
+    putStandInAgent(roost);
     const notes = (text: string) => writeFileSync(join(roost.work, 'notes.txt'), text);
     notes('one\ntwo\nthree\n');
-    git('init', '--quiet', '--initial-branch', 'main');
-    git('add', '.');
-    git('-c', 'user.name=A', '-c', 'user.email=a@b.c', 'commit', '--quiet', '--message', 'Begin');
+    makeRepository(roost.work);
     notes('one\n2\nthree\nfour\n');
     await roost.ok(['up']);
     await roost.ok(['workspace', 'add', roost.work]);

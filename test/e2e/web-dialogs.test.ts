@@ -1,16 +1,17 @@
 /** What is done by the dialogs of the pages is done on the machines, and shown without asking for it. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { hubRequest } from '@roost/client';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { browserPath } from '../support/browser.ts';
 import { HubPages } from '../support/hub-pages.ts';
 import { HubHome } from '../support/hub-home.ts';
+import { makeRepository } from '../support/scratch-repository.ts';
+import { putStandInAgent } from '../support/stand-in-agent.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const SPOKEN_AGENT = new URL('../support/spoken-agent.mjs', import.meta.url).pathname;
 const chromium = browserPath();
 
 describe.skipIf(chromium === null)('the pages of a hub', () => {
@@ -21,18 +22,13 @@ describe.skipIf(chromium === null)('the pages of a hub', () => {
 
   beforeAll(async () => {
     roost = new HubHome();
-    const bin = join(roost.root, 'bin');
-    for (const directory of [bin, join(roost.root, 'trees')]) mkdirSync(directory);
-    symlinkSync(SPOKEN_AGENT, join(bin, 'qwen'));
-    roost.environment.PATH = `${bin}:${dirname(process.execPath)}:${roost.environment.PATH ?? ''}`;
+    putStandInAgent(roost);
+    mkdirSync(join(roost.root, 'trees'));
     other = join(roost.root, 'other');
     mkdirSync(other);
     for (const directory of [roost.work, other]) {
-      const git = (...args: string[]) => execFileSync('git', ['-C', directory, ...args]);
       writeFileSync(join(directory, '.gitignore'), 'received-*\n');
-      git('init', '--quiet', '--initial-branch', 'main');
-      git('add', '.');
-      git('-c', 'user.name=A', '-c', 'user.email=a@b.c', 'commit', '--quiet', '--message', 'Begin');
+      makeRepository(directory);
     }
     const profiles = join(roost.home, 'profiles', 'worktree');
     mkdirSync(profiles, { recursive: true });
@@ -97,7 +93,13 @@ describe.skipIf(chromium === null)('the pages of a hub', () => {
     await page.getByRole('button', { name: 'Make it' }).click();
     await row(page, 'fix').getByText('ready').waitFor();
     const trees = join(roost.root, 'trees');
-    expect(readdirSync(trees)).toEqual([expect.stringMatching(/^wt-/)]);
+    const [id = ''] = readdirSync(trees);
+    expect(id).toMatch(/^wt-/);
+    await row(page, 'fix').getByText(id).waitFor();
+    await row(page, 'fix').getByRole('link', { name: 'roost/fix' }).click();
+    await page.getByRole('heading', { name: 'roost/fix', level: 1 }).waitFor();
+    await page.getByText(id).waitFor();
+    await pages.go(page, '/worktrees', 'Worktrees');
     await confirm(page, row(page, 'fix').getByRole('button', { name: 'Clean up' }));
     await page.getByText('No managed worktrees').or(row(page, 'fix').getByText('removed')).waitFor();
     expect(readdirSync(trees)).toEqual([]);
@@ -107,8 +109,9 @@ describe.skipIf(chromium === null)('the pages of a hub', () => {
   it('list a worktree that was made by hand, start a session in it, and remove it', async () => {
     const { page, faults } = await pages.open();
     const byHand = join(roost.root, 'by-hand');
-    execFileSync('git', ['-C', other, 'worktree', 'add', '--quiet', '-b', 'by-hand', byHand]);
     await pages.go(page, '/worktrees', 'Worktrees');
+    await page.getByText('No managed worktrees').waitFor();
+    execFileSync('git', ['-C', other, 'worktree', 'add', '--quiet', '-b', 'by-hand', byHand]);
     await row(page, 'by-hand').getByText('no workspace yet').waitFor();
     await page.keyboard.press('n');
     const dialog = page.getByRole('dialog', { name: 'New session' });
@@ -121,7 +124,7 @@ describe.skipIf(chromium === null)('the pages of a hub', () => {
     await dialog.getByText('in-tree runs.').waitFor();
     expect((await roost.session('in-tree')).workspaceId).toBe('by-hand');
     await dialog.getByRole('button', { name: 'Close' }).last().click();
-    await row(page, 'by-hand').getByRole('link', { name: 'in-tree' }).waitFor({ timeout: 45_000 });
+    await row(page, 'by-hand').getByRole('link', { name: 'in-tree' }).waitFor();
     await roost.ok(['stop', 'in-tree']);
     await roost.ok(['rm', 'in-tree']);
     await confirm(page, row(page, 'by-hand').getByRole('button', { name: 'Remove' }));

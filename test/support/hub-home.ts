@@ -14,9 +14,14 @@ export class HubHome extends RoostHome {
 
   /** Brings node and hub. `config`: of the hub, beside its port. */
   async up(config: object = {}): Promise<void> {
+    this.configure(config);
+    this.url = (await this.json<{ hub: { url: string } }>(['up'])).hub.url;
+  }
+
+  /** For the next start of the hub. */
+  configure(config: object = {}): void {
     mkdirSync(join(this.home, 'hub'), { recursive: true, mode: 0o700 });
     writeFileSync(join(this.home, 'hub', 'config.json'), JSON.stringify({ listen: { port: 0 }, ...config }));
-    this.url = (await this.json<{ hub: { url: string } }>(['up'])).hub.url;
   }
 
   /** Starts the hub where it does not run. */

@@ -66,6 +66,9 @@ function recordOf(attachment: TerminalAttachment): { seen: string[]; closed: Pro
       screen: (bytes) => seen.push(`screen ${text(bytes)}`),
       output: (bytes) => seen.push(`output ${text(bytes)}`),
       role: ({ role }) => seen.push(`role ${role}`),
+      asks: (asks) =>
+        seen.push(`asks ${asks.map(({ client, clientName }) => `${client} ${clientName ?? ''}`).join()}`),
+      kept: () => seen.push('kept'),
       ended: ({ exitCode }) => seen.push(`ended ${exitCode ?? 'null'}`),
       closed: () => {
         seen.push('closed');
@@ -83,6 +86,9 @@ test('everything is delivered in order, whatever the pieces in which it arrives 
     encodeFrame(TerminalFrameKind.output, Buffer.from('more')),
     encodeFrame(99, Buffer.from('from the future')),
     encodeJsonFrame(TerminalFrameKind.role, { role: 'watcher', columns: 80, rows: 24 }),
+    encodeJsonFrame(TerminalFrameKind.asks, { asks: [{ client: 4, clientName: 'web:ada' }] }),
+    encodeJsonFrame(TerminalFrameKind.asks, { asks: [{ client: 'four', clientName: null }] }),
+    encodeJsonFrame(TerminalFrameKind.kept, {}),
     encodeFrame(TerminalFrameKind.output, new Uint8Array(0)),
     encodeJsonFrame(TerminalFrameKind.ended, { exitCode: 3, exitSignal: null }),
   ]);
@@ -102,7 +108,16 @@ test('everything is delivered in order, whatever the pieces in which it arrives 
       expect(attachment.accepted).toEqual(ATTACHED);
       const { seen, closed } = recordOf(attachment);
       await closed;
-      expect(seen).toEqual(['screen picture', 'output more', 'role watcher', 'output ', 'ended 3', 'closed']);
+      expect(seen).toEqual([
+        'screen picture',
+        'output more',
+        'role watcher',
+        'asks 4 web:ada',
+        'kept',
+        'output ',
+        'ended 3',
+        'closed',
+      ]);
       for (const cleanUp of cleanUps.splice(0)) cleanUp();
       endpoint = join(scratch.path, `${Math.random()}.sock`);
     }),
@@ -120,9 +135,11 @@ test('what the client does arrives as frames', async () => {
   attachment.resize(300, 7);
   attachment.acknowledge(70_000);
   attachment.takeOver();
+  attachment.askToDrive();
+  attachment.answerAsk({ client: 4, handOver: true });
   attachment.close();
   await closed;
-  await eventually(() => received.length).toBe(5);
+  await eventually(() => received.length).toBe(7);
   const [first, ...others] = received;
   expect(JSON.parse(Buffer.from(first!.payload).toString())).toEqual({
     version: 1,
@@ -136,6 +153,8 @@ test('what the client does arrives as frames', async () => {
     [TerminalFrameKind.resize, '012c0007'],
     [TerminalFrameKind.acknowledge, '00011170'],
     [TerminalFrameKind.takeOver, ''],
+    [TerminalFrameKind.askToDrive, ''],
+    [TerminalFrameKind.answerAsk, Buffer.from('{"client":4,"handOver":true}').toString('hex')],
   ]);
 });
 

@@ -13,6 +13,9 @@ import {
   encodeJsonFrame,
   type AttachAnswer,
   type AttachRequest,
+  type DriveAnswer,
+  type DriveAsk,
+  type DriveAsks,
   type RoleChange,
   type SessionEnd,
 } from '@roost/protocol/terminal-frames';
@@ -27,6 +30,10 @@ export interface TerminalListener {
   /** Bytes of the program as it wrote them. */
   output(bytes: Uint8Array): void;
   role(change: RoleChange): void;
+  /** To the driver: all who ask to drive at this moment. */
+  asks?(asks: readonly DriveAsk[]): void;
+  /** To one who asked: the driver goes on driving. */
+  kept?(): void;
   ended(end: SessionEnd): void;
   /** The line is gone: after `ended`, after `close`, or because the keeper died. */
   closed(): void;
@@ -42,6 +49,10 @@ export interface TerminalAttachment {
   resize(columns: number, rows: number): void;
   /** Become the one whose keystrokes and size count. */
   takeOver(): void;
+  /** Ask the driver to hand over; becomes the driver when there is none. An owner of the screen of before asking was known ignores it. */
+  askToDrive(): void;
+  /** What the driver says to one who asks. */
+  answerAsk(answer: DriveAnswer): void;
   /** So many more bytes of screen and output were shown. */
   acknowledge(bytes: number): void;
   close(): void;
@@ -175,6 +186,14 @@ export class TerminalLane implements TerminalAttachment {
     this.#send(encodeFrame(TerminalFrameKind.takeOver));
   }
 
+  askToDrive(): void {
+    this.#send(encodeFrame(TerminalFrameKind.askToDrive));
+  }
+
+  answerAsk(answer: DriveAnswer): void {
+    this.#send(encodeJsonFrame(TerminalFrameKind.answerAsk, answer));
+  }
+
   acknowledge(bytes: number): void {
     const payload = new Uint8Array(4);
     new DataView(payload.buffer).setUint32(0, bytes);
@@ -206,6 +225,14 @@ export class TerminalLane implements TerminalAttachment {
         if (isRoleChange(change)) listener.role(change);
         return;
       }
+      case TerminalFrameKind.asks: {
+        const asks = parseJson(payload);
+        if (isDriveAsks(asks)) listener.asks?.(asks.asks);
+        return;
+      }
+      case TerminalFrameKind.kept:
+        listener.kept?.();
+        return;
       case TerminalFrameKind.ended: {
         const end = parseJson(payload);
         listener.ended(isSessionEnd(end) ? end : { exitCode: null, exitSignal: null });
@@ -246,6 +273,18 @@ function isRoleChange(value: unknown): value is RoleChange {
     (value.role === 'driver' || value.role === 'watcher') &&
     typeof value.columns === 'number' &&
     typeof value.rows === 'number'
+  );
+}
+
+function isDriveAsks(value: unknown): value is DriveAsks {
+  return isRecord(value) && Array.isArray(value.asks) && value.asks.every(isDriveAsk);
+}
+
+function isDriveAsk(value: unknown): value is DriveAsk {
+  return (
+    isRecord(value) &&
+    typeof value.client === 'number' &&
+    (value.clientName === null || typeof value.clientName === 'string')
   );
 }
 

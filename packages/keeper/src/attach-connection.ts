@@ -6,10 +6,11 @@ import {
   TerminalFrameKind,
   type AttachAnswer,
   type AttachRequest,
+  type DriveAnswer,
 } from '@roost/protocol/terminal-frames';
 import type { Children } from './children.ts';
 import { endSoon } from './closing.ts';
-import { fieldsOf, integer, text } from './fields.ts';
+import { fieldsOf, flag, integer, text } from './fields.ts';
 import type { AttachedClient } from './terminal-child.ts';
 import type { Tickets } from './tickets.ts';
 
@@ -24,6 +25,19 @@ function attachRequestOf(payload: Uint8Array): AttachRequest {
     rows: integer(fields, 'rows', 1, CELLS_MAX),
     window: integer(fields, 'window', 1, Number.MAX_SAFE_INTEGER),
   };
+}
+
+/** null: not understood. */
+function driveAnswerOf(payload: Uint8Array): DriveAnswer | null {
+  try {
+    const fields = fieldsOf(JSON.parse(Buffer.from(payload).toString()), 'answer');
+    return {
+      client: integer(fields, 'client', 0, Number.MAX_SAFE_INTEGER),
+      handOver: flag(fields, 'handOver'),
+    };
+  } catch {
+    return null;
+  }
 }
 
 export class AttachConnection {
@@ -44,7 +58,7 @@ export class AttachConnection {
         return;
       }
       const terminal = children.terminal(grant.sessionId);
-      this.#client = terminal.attach(this.#socket, request, grant.mode, (role, size) => {
+      this.#client = terminal.attach(this.#socket, request, grant, (role, size) => {
         const answer: AttachAnswer = {
           version: TERMINAL_LANE_VERSION,
           sessionId: grant.sessionId,
@@ -80,6 +94,14 @@ export class AttachConnection {
       case TerminalFrameKind.takeOver:
         client.takeOver();
         return;
+      case TerminalFrameKind.askToDrive:
+        client.askToDrive();
+        return;
+      case TerminalFrameKind.answerAsk: {
+        const answer = driveAnswerOf(payload);
+        if (answer !== null) client.answerAsk(answer);
+        return;
+      }
       default:
       // Kinds of a newer build are ignored.
     }

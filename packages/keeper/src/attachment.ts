@@ -9,6 +9,7 @@ import {
   encodeJsonFrame,
   FRAME_HEADER_BYTES,
   TerminalFrameKind,
+  type DriveAsks,
   type RoleChange,
   type SessionEnd,
   writeFrameHeader,
@@ -22,8 +23,8 @@ const OUTPUT_FRAME_BYTES = 128 * 1024;
 const RESYNC_LAG_BYTES = 64 * 1024;
 /** Milliseconds between two fresh screens for one client: a slow link is not filled with repaints. */
 const RESYNC_INTERVAL_MS = 50;
-/** Unsent bytes above which a change of role waits: only the newest counts. */
-const ROLE_WAITING_BYTES_MAX = 1024 * 1024;
+/** Unsent bytes above which what is told of driving waits: only the newest of each kind counts. */
+const STATE_WAITING_BYTES_MAX = 1024 * 1024;
 
 /** What an attachment needs of the session that it shows. */
 export interface AttachedSession {
@@ -45,7 +46,7 @@ export class Attachment {
   #behind = false;
   #lastScreenAt = 0;
   #resyncTimer: NodeJS.Timeout | null = null;
-  #owedRole: RoleChange | null = null;
+  readonly #owed = new Map<number, unknown>();
   #closed = false;
 
   constructor(options: {
@@ -63,9 +64,9 @@ export class Attachment {
     this.#columns = options.columns;
     this.#rows = options.rows;
     options.socket.on('drain', () => {
-      const owed = this.#owedRole;
-      this.#owedRole = null;
-      if (owed !== null) this.sendRole(owed);
+      const owed = [...this.#owed];
+      this.#owed.clear();
+      for (const [kind, state] of owed) this.#sendState(kind, state);
       this.flush();
     });
   }
@@ -92,11 +93,15 @@ export class Attachment {
   }
 
   sendRole(change: RoleChange): void {
-    if (this.#socket.writableLength <= ROLE_WAITING_BYTES_MAX) {
-      this.#write(encodeJsonFrame(TerminalFrameKind.role, change));
-      return;
-    }
-    this.#owedRole = change;
+    this.#sendState(TerminalFrameKind.role, change);
+  }
+
+  sendAsks(asks: DriveAsks): void {
+    this.#sendState(TerminalFrameKind.asks, asks);
+  }
+
+  sendKept(): void {
+    this.#sendState(TerminalFrameKind.kept, {});
   }
 
   /** Sends what the window allows of the bytes that came since. */
@@ -140,6 +145,11 @@ export class Attachment {
     this.#closed = true;
     if (this.#resyncTimer !== null) clearTimeout(this.#resyncTimer);
     this.#resyncTimer = null;
+  }
+
+  #sendState(kind: number, state: unknown): void {
+    if (this.#socket.writableLength <= STATE_WAITING_BYTES_MAX) this.#write(encodeJsonFrame(kind, state));
+    else this.#owed.set(kind, state);
   }
 
   /** What this process still holds was not shown, whatever was acknowledged. */

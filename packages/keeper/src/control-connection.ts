@@ -6,6 +6,7 @@ import { Refused, type Children } from './children.ts';
 import { fieldsOf, InvalidField, text, type Fields } from './fields.ts';
 import {
   acknowledgementOf,
+  clientNameOf,
   graceOf,
   inputOf,
   launchOf,
@@ -74,7 +75,11 @@ export class ControlConnection {
       nextFrame: (fields) => children.nextFrame(sessionIdOf(fields), revisionOf(fields)),
       grantAttach: (fields) => {
         children.terminal(sessionIdOf(fields));
-        return tickets.issue({ sessionId: sessionIdOf(fields), mode: modeOf(fields) });
+        return tickets.issue({
+          sessionId: sessionIdOf(fields),
+          mode: modeOf(fields),
+          clientName: clientNameOf(fields),
+        });
       },
       followOutput: (fields) => {
         children.pipe(sessionIdOf(fields));

@@ -3,6 +3,7 @@ import { fieldsOf, flag, integer, oneOf, text, textMap, texts, type Fields } fro
 import type { ChildLaunch, PipeStream } from './wire.ts';
 
 const ID_LENGTH_MAX = 64;
+const CLIENT_NAME_LENGTH_MAX = 256;
 const PATH_LENGTH_MAX = 32_768;
 const ARGUMENTS_MAX = 1_025;
 const ARGUMENT_LENGTH_MAX = 131_072;
@@ -49,6 +50,9 @@ export function inputOf(fields: Fields): {
 export const graceOf = (fields: Fields): number => integer(fields, 'graceMs', 0, GRACE_MS_MAX);
 export const revisionOf = (fields: Fields): number => integer(fields, 'after', -1, Number.MAX_SAFE_INTEGER);
 export const scrollbackOf = (fields: Fields): number => integer(fields, 'scrollback', 0, SCROLLBACK_MAX);
+/** null from a node that does not tell. */
+export const clientNameOf = (fields: Fields): string | null =>
+  fields.clientName === undefined ? null : text(fields, 'clientName', CLIENT_NAME_LENGTH_MAX);
 export const modeOf = (fields: Fields): 'drive' | 'watch' => oneOf(fields, 'mode', ['drive', 'watch']);
 
 export function offsetsOf(fields: Fields): Record<PipeStream, number> {

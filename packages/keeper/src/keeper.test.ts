@@ -17,6 +17,7 @@ import {
   encodeJsonFrame,
   FrameReader,
   TerminalFrameKind,
+  type DriveAsks,
 } from '@roost/protocol/terminal-frames';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectKeeper, KeeperFailure, type KeeperConnection } from './client.ts';
@@ -93,6 +94,7 @@ class Client {
   readonly screen: Screen;
   readonly kinds: number[] = [];
   role = '';
+  asks: DriveAsks['asks'] = [];
   ended: { exitCode: number | null; exitSignal: string | null } | null = null;
   refused: string | null = null;
   acknowledging = true;
@@ -129,7 +131,8 @@ class Client {
       if (this.acknowledging) this.acknowledge();
     } else if (kind === TerminalFrameKind.attached || kind === TerminalFrameKind.role) {
       this.role = (json() as { role: string }).role;
-    } else if (kind === TerminalFrameKind.ended) this.ended = json();
+    } else if (kind === TerminalFrameKind.asks) this.asks = (json() as DriveAsks).asks;
+    else if (kind === TerminalFrameKind.ended) this.ended = json();
     else if (kind === TerminalFrameKind.refused) this.refused = (json() as { code: string }).code;
   }
 
@@ -145,7 +148,11 @@ class Client {
   }
 
   takeOver(): void {
-    this.#socket.write(encodeFrame(TerminalFrameKind.takeOver));
+    this.send(TerminalFrameKind.takeOver);
+  }
+
+  send(kind: number, payload?: unknown): void {
+    this.#socket.write(payload === undefined ? encodeFrame(kind) : encodeJsonFrame(kind, payload));
   }
 
   text(): string {
@@ -300,6 +307,28 @@ describe('the terminal lane', () => {
     await until('the only one left that may', () => (driver.role === 'driver' ? true : null));
     await until('its size', async () => ((await stateOf(sessionId))?.size?.columns === 100 ? true : null));
     expect((await stateOf(sessionId))?.attachedClients).toBe(2);
+  });
+
+  it('brings what is asked to the driver by the name that the node told, and the answer back', async () => {
+    const { sessionId } = await keeper.call('spawn', launch('cat'));
+    const driver = await attach(sessionId, 'drive', 100, 30);
+    const { ticket } = await keeper.call('grantAttach', { sessionId, mode: 'drive', clientName: 'web:ada' });
+    const asker = new Client(ticket, 60, 20);
+    await until('the asker', () => (asker.role === 'watcher' ? true : null));
+    asker.send(TerminalFrameKind.askToDrive);
+    const [ask] = await until('the question', () => (driver.asks.length > 0 ? driver.asks : null));
+    expect(ask?.clientName).toBe('web:ada');
+    for (const nonsense of [undefined, { client: 'web:ada', handOver: true }])
+      driver.send(TerminalFrameKind.answerAsk, nonsense);
+    driver.send(TerminalFrameKind.answerAsk, { client: ask?.client, handOver: false });
+    await until('that it is kept', () => (asker.kinds.includes(TerminalFrameKind.kept) ? true : null));
+    expect([driver.role, asker.role, driver.asks]).toEqual(['driver', 'watcher', []]);
+    asker.send(TerminalFrameKind.askToDrive);
+    await until('the question', () => (driver.asks.length > 0 ? true : null));
+    driver.send(TerminalFrameKind.answerAsk, { client: ask?.client, handOver: true });
+    await until('that it drives', () => (asker.role === 'driver' ? true : null));
+    expect((await stateOf(sessionId))?.size).toEqual({ columns: 60, rows: 20 });
+    for (const client of [driver, asker]) client.close();
   });
 
   it('never waits for a client that stopped reading, and shows it the right screen afterwards', async () => {

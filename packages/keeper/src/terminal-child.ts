@@ -2,8 +2,9 @@
  * A child on a terminal: the PTY, its screen, its ring, its clients. Output goes to the clients first and to the parser
  * after; only a parser that cannot keep up pauses the program, never a client.
  */
-import type { AttachRequest } from '@roost/protocol/terminal-frames';
+import type { AttachRequest, DriveAnswer } from '@roost/protocol/terminal-frames';
 import { Attachment, type AttachedSession } from './attachment.ts';
+import { DriverSeat, type Contender } from './driver-seat.ts';
 import { InputQueue } from './input-queue.ts';
 import { OutputRing } from './output-ring.ts';
 import { Pty } from './pty.ts';
@@ -13,6 +14,7 @@ import { Screen } from './screen/screen.ts';
 import { splitAtSequenceBoundary } from './screen/sequence-boundary.ts';
 import { PARSE_SLICE_BYTES, type PumpSource, type ScreenPump } from './screen-pump.ts';
 import { Revision } from './revision.ts';
+import type { Grant } from './tickets.ts';
 import type { ChildExit, ChildLaunch, ScreenFrame, ScreenText } from './wire.ts';
 
 /** Unparsed bytes at which the program is paused, and at which it goes on. Both within the ring. */
@@ -40,7 +42,7 @@ export interface TerminalChildEvents {
   ended(exit: ChildExit): void;
 }
 
-interface Client {
+interface Client extends Contender {
   readonly attachment: Attachment;
   readonly replies: ReplyFilter;
   partialTimer: NodeJS.Timeout | null;
@@ -52,6 +54,8 @@ export interface AttachedClient {
   resize(columns: number, rows: number): void;
   acknowledge(bytes: number): void;
   takeOver(): void;
+  askToDrive(): void;
+  answerAsk(answer: DriveAnswer): void;
   leave(): void;
 }
 
@@ -66,7 +70,8 @@ export class TerminalChild implements AttachedSession, PumpSource {
   readonly #pump: ScreenPump;
   readonly #events: TerminalChildEvents;
   readonly #clients = new Set<Client>();
-  #driver: Client | null = null;
+  readonly #seat = new DriverSeat<Client>((now, before) => this.#drive(now, before));
+  #attachments = 0;
   #parsedOffset = 0;
   #flushScheduled = false;
   #periodStart = 0;
@@ -152,7 +157,7 @@ export class TerminalChild implements AttachedSession, PumpSource {
     this.#screen.resize(columns, rows);
     this.#pty.resize(columns, rows);
     this.frames.advance();
-    for (const client of this.#clients) if (client !== this.#driver) this.#tellRole(client);
+    for (const client of this.#clients) if (client !== this.#seat.driver) this.#tellRole(client);
     this.#events.changed();
   }
 
@@ -165,18 +170,22 @@ export class TerminalChild implements AttachedSession, PumpSource {
   attach(
     socket: ConstructorParameters<typeof Attachment>[0]['socket'],
     request: AttachRequest,
-    mode: 'drive' | 'watch',
+    { mode, clientName }: Pick<Grant, 'mode' | 'clientName'>,
     greet: (role: 'driver' | 'watcher', size: { columns: number; rows: number }) => void,
   ): AttachedClient {
     const window = Math.min(Math.max(request.window, WINDOW_BYTES_MIN), WINDOW_BYTES_MAX);
     const { columns, rows } = request;
     const attachment = new Attachment({ socket, session: this, mode, window, columns, rows });
-    const client: Client = { attachment, replies: new ReplyFilter(this.#screen), partialTimer: null };
+    const client: Client = {
+      id: ++this.#attachments,
+      clientName,
+      attachment,
+      replies: new ReplyFilter(this.#screen),
+      partialTimer: null,
+    };
     this.#clients.add(client);
-    if (mode === 'drive' && this.#driver === null) {
-      this.#driver = client;
-      this.resize(columns, rows);
-    }
+    this.#seat.enter(client);
+    if (client === this.#seat.driver) this.resize(columns, rows);
     greet(this.#role(client), this.size);
     attachment.sendScreen(ATTACH_SCROLLBACK_LINES);
     this.#events.changed();
@@ -186,13 +195,19 @@ export class TerminalChild implements AttachedSession, PumpSource {
       },
       resize: (newColumns, newRows) => {
         attachment.resized(newColumns, newRows);
-        if (client === this.#driver) this.resize(newColumns, newRows);
+        if (client === this.#seat.driver) this.resize(newColumns, newRows);
       },
       acknowledge: (bytes) => {
         attachment.acknowledged(bytes);
       },
       takeOver: () => {
-        if (mode === 'drive') this.#drive(client);
+        this.#seat.takeOver(client);
+      },
+      askToDrive: () => {
+        this.#seat.ask(client);
+      },
+      answerAsk: (answer) => {
+        this.#seat.answer(client, answer);
       },
       leave: () => {
         this.#left(client);
@@ -269,49 +284,40 @@ export class TerminalChild implements AttachedSession, PumpSource {
     const { exitCode, exitSignal } = exit;
     for (const client of this.#clients) client.attachment.end({ exitCode, exitSignal });
     this.#clients.clear();
-    this.#driver = null;
+    this.#seat.clear();
     this.#events.ended(exit);
     this.frames.close();
   }
 
   #typed(client: Client, bytes: Uint8Array): void {
-    if (client !== this.#driver) return;
+    if (client !== this.#seat.driver) return;
     this.input.type(client.replies.filter(bytes));
     if (client.partialTimer !== null) clearTimeout(client.partialTimer);
     client.partialTimer = client.replies.holds
       ? setTimeout(() => {
           client.partialTimer = null;
-          if (client === this.#driver) this.input.type(client.replies.flushPending());
+          if (client === this.#seat.driver) this.input.type(client.replies.flushPending());
         }, PARTIAL_KEY_MS)
       : null;
   }
 
-  #drive(client: Client): void {
-    const previous = this.#driver;
-    if (previous === client) return;
-    this.#driver = client;
+  #drive(client: Client, previous: Client | null): void {
     if (previous !== null) this.#tellRole(previous);
     this.#tellRole(client);
     const { columns, rows } = client.attachment.size;
     this.resize(columns, rows);
   }
 
-  /** When the driver leaves and one client is left that may drive, it drives. */
   #left(client: Client): void {
     if (!this.#clients.delete(client)) return;
     client.attachment.close();
     if (client.partialTimer !== null) clearTimeout(client.partialTimer);
-    if (client === this.#driver) {
-      this.#driver = null;
-      const candidates = [...this.#clients].filter((one) => one.attachment.mode === 'drive');
-      const [only] = candidates;
-      if (only !== undefined && candidates.length === 1) this.#drive(only);
-    }
+    this.#seat.leave(client);
     this.#events.changed();
   }
 
   #role(client: Client): 'driver' | 'watcher' {
-    return client === this.#driver ? 'driver' : 'watcher';
+    return client === this.#seat.driver ? 'driver' : 'watcher';
   }
 
   #tellRole(client: Client): void {

@@ -8,6 +8,8 @@ const TICKETS_MAX = 1_024;
 export interface Grant {
   readonly sessionId: string;
   readonly mode: 'drive' | 'watch';
+  /** Whose it is; null from a node that does not tell. */
+  readonly clientName: string | null;
 }
 
 /** One-time secrets by which the node lets a client attach. */

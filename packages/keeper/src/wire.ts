@@ -140,7 +140,7 @@ export interface KeeperCalls {
   nextFrame: { params: { sessionId: string; after: number }; result: ScreenFrame };
   /** A secret for one attach connection. */
   grantAttach: {
-    params: { sessionId: string; mode: 'drive' | 'watch' };
+    params: { sessionId: string; mode: 'drive' | 'watch'; clientName?: string };
     result: { ticket: string; expiresInMs: number };
   };
   /** Starts (or restarts, at other offsets) pushing pipe output to this connection. */

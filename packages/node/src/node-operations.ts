@@ -1,4 +1,5 @@
 // The operations on the node itself.
+import { availableParallelism, loadavg } from 'node:os';
 import { FailureError, STOP_GRACE_MS_DEFAULT, type NodeStatus } from '@roost/protocol';
 import type { Handlers } from './control/handlers.ts';
 import type { Journal } from './events/journal.ts';
@@ -40,6 +41,7 @@ export function nodeOperations(scene: NodeScene): Pick<Handlers, 'node.status' |
       platform: `${process.platform}-${process.arch}`,
       runtime: `node ${process.version}`,
       residentBytes: process.memoryUsage.rss(),
+      machine: { processors: availableParallelism(), loadAverage: loadavg()[0] ?? 0 },
       ...scene.server(),
       workspaces: countWorkspaces(store.sql),
       sessions: countSessions(store.sql),

@@ -7,6 +7,7 @@
  * A client opens with `attach`, and is answered by `attached` or `refused`. Then `screen` (a whole picture) comes first,
  * `output` (raw bytes of the program) after it. The client acknowledges how many bytes of `screen` and `output` payload
  * it has shown; whoever falls behind the window gets no backlog but, once it has caught up, a fresh `screen`.
+ * Kinds that one side does not know are ignored.
  */
 export const TERMINAL_LANE_VERSION = 1;
 
@@ -17,6 +18,8 @@ export const TerminalFrameKind = {
   resize: 3, // u16 columns | u16 rows
   acknowledge: 4, // u32 bytes shown since the last acknowledgement
   takeOver: 5, // empty: become the driver
+  askToDrive: 6, // empty: ask the driver to hand over; become it when there is none
+  answerAsk: 7, // JSON DriveAnswer, of the driver
   // owner -> client
   attached: 16, // JSON AttachAnswer
   refused: 17, // JSON { code }
@@ -24,6 +27,8 @@ export const TerminalFrameKind = {
   output: 19, // raw bytes
   role: 20, // JSON RoleChange
   ended: 21, // JSON SessionEnd: the last frame
+  asks: 22, // JSON DriveAsks, to the driver: all who ask at this moment
+  kept: 23, // JSON {}, to one who asked: the driver goes on driving
 } as const;
 export type TerminalFrameKind = (typeof TerminalFrameKind)[keyof typeof TerminalFrameKind];
 
@@ -48,6 +53,22 @@ export interface RoleChange {
   readonly role: 'driver' | 'watcher';
   readonly columns: number;
   readonly rows: number;
+}
+
+export interface DriveAsks {
+  readonly asks: readonly DriveAsk[];
+}
+
+export interface DriveAsk {
+  /** Stands for one attachment at this terminal. */
+  readonly client: number;
+  /** As the node knows it, such as `web:ada`; null when it does not tell. */
+  readonly clientName: string | null;
+}
+
+export interface DriveAnswer {
+  readonly client: number;
+  readonly handOver: boolean;
 }
 
 export interface SessionEnd {

@@ -2,7 +2,7 @@
  * One session on one terminal, until it ends, is left, or is lost. The terminal is given back before anything is said.
  */
 import { attachSession as attachTo, type TerminalAttachment } from '@roost/client';
-import { FailureError, type Session } from '@roost/protocol';
+import { FailureError, type DriveAsk, type Session } from '@roost/protocol';
 import type { CommandContext } from '../command-context.ts';
 import { describeEnd, describeStatus, isLive } from '../session-status.ts';
 import type { DetachKey } from './detach-key-name.ts';
@@ -20,7 +20,7 @@ type Outcome =
 
 /** Milliseconds after which the beginning of a key sequence is taken for keys of their own. */
 const UNDECIDED_MS = 10;
-/** Milliseconds between two bells for keys that go nowhere. */
+/** Milliseconds between two bells. */
 const BELL_MS = 1_000;
 const BELL = '\x07';
 const ENDING_SIGNALS = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT'] as const;
@@ -103,6 +103,7 @@ function showUntilLeft(showing: Showing): Promise<Outcome> {
   const { attachment, terminal, stdin, stdout, keys, mode, typed } = showing;
   const shown = new ShownOutput(stdout, (bytes) => attachment.acknowledge(bytes));
   let role = attachment.accepted.role;
+  let asks: readonly DriveAsk[] = [];
   let undecided: NodeJS.Timeout | undefined;
   let lastBell = 0;
 
@@ -140,6 +141,14 @@ function showUntilLeft(showing: Showing): Promise<Outcome> {
               role = 'driver';
             } else ring();
             break;
+          case 'ask':
+            if (mode === 'drive') attachment.askToDrive();
+            else ring();
+            break;
+          case 'hand-over':
+            if (asks[0] === undefined) ring();
+            else attachment.answerAsk({ client: asks[0].client, handOver: true });
+            break;
           case 'detach':
             leave({ kind: 'detached' });
             return;
@@ -149,7 +158,7 @@ function showUntilLeft(showing: Showing): Promise<Outcome> {
         }
       }
     };
-    /** Says that a key went nowhere, without a mark on the program's screen. */
+    /** Says that a key went nowhere, or that somebody asks to drive, without a mark on the program's screen. */
     const ring = (): void => {
       if (Date.now() - lastBell < BELL_MS) return;
       lastBell = Date.now();
@@ -184,6 +193,11 @@ function showUntilLeft(showing: Showing): Promise<Outcome> {
       output: (bytes) => shown.write(bytes, bytes.length),
       role: (change) => {
         role = change.role;
+        asks = [];
+      },
+      asks: (now) => {
+        if (now.length > asks.length) ring();
+        asks = now;
       },
       ended: (end) => {
         ended = { kind: 'ended', ...end };

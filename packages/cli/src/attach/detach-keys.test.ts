@@ -26,6 +26,7 @@ describe('the detach key', () => {
   test.each([
     ['d detaches', 'ab\x1cd', 'ab<detach>'],
     ['t takes over', '\x1ctab', '<take-over>ab'],
+    ['a asks to drive, and h hands over', '\x1ca\x1ch', '<ask><hand-over>'],
     ['r redraws', '\x1cr', '<redraw>'],
     ['twice is sent once', 'a\x1c\x1cd', 'a\x1cd'],
     ['anything else goes through with it', '\x1cx\x1cD', '\x1cx\x1cD'],

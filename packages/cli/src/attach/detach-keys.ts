@@ -8,15 +8,15 @@
  */
 import type { DetachKey } from './detach-key-name.ts';
 
-export type KeyAction =
-  | { readonly kind: 'send'; readonly bytes: Uint8Array }
-  | { readonly kind: 'detach' }
-  | { readonly kind: 'take-over' }
-  | { readonly kind: 'redraw' };
+export type KeyAction = { readonly kind: 'send'; readonly bytes: Uint8Array } | { readonly kind: Command };
 
-const COMMANDS: Readonly<Record<string, 'detach' | 'take-over' | 'redraw'>> = {
+type Command = 'take-over' | 'ask' | 'hand-over' | 'redraw' | 'detach';
+
+const COMMANDS: Readonly<Record<string, Command>> = {
   d: 'detach',
   t: 'take-over',
+  a: 'ask',
+  h: 'hand-over',
   r: 'redraw',
 };
 
@@ -34,7 +34,7 @@ const LAST_MODIFIER_KEY = 57_454;
 
 type Key =
   | { readonly kind: 'prefix' }
-  | { readonly kind: 'command'; readonly action: 'detach' | 'take-over' | 'redraw' }
+  | { readonly kind: 'command'; readonly action: Command }
   /** A release, or a modifier alone: says nothing about what is wanted. */
   | { readonly kind: 'accompanying' }
   | { readonly kind: 'paste-start' }

@@ -29,6 +29,7 @@ function factsOf(status: NodeStatus, snapshot: NodeSnapshot): [string, string][]
   return [
     ['node', `${status.nodeId} (pid ${status.pid}, up ${upFor}, ${describeBytes(status.residentBytes)})`],
     ['version', `${status.version} on ${status.runtime}, ${status.platform}`],
+    ...(status.machine === undefined ? [] : [machineFact(status.machine)]),
     ['home', status.home],
     ['socket', status.socket],
     ...status.listening.map((address): [string, string] => ['listening', address]),
@@ -42,6 +43,13 @@ function factsOf(status: NodeStatus, snapshot: NodeSnapshot): [string, string][]
       'keeper',
       `${keeper.id} (pid ${keeper.pid}, ${keeper.state}, ${keeper.sessions} sessions, ${describeBytes(keeper.residentBytes)}, version ${keeper.version})`,
     ]),
+  ];
+}
+
+function machineFact({ loadAverage, processors }: NonNullable<NodeStatus['machine']>): [string, string] {
+  return [
+    'load',
+    `${loadAverage.toFixed(2)} on ${processors} ${processors === 1 ? 'processor' : 'processors'}`,
   ];
 }
 

@@ -20,7 +20,11 @@ export function terminalOperations(scene: {
 
   const grant = async (caller: Caller, sessionId: SessionId, mode: AttachMode) => {
     const link = linkOf(caller, sessionId);
-    const granted = await link.call('grantAttach', { sessionId, mode });
+    const granted = await link.call('grantAttach', {
+      sessionId,
+      mode,
+      clientName: caller.clientName,
+    });
     // Who may only look changes nothing by it.
     if (caller.role !== 'observer') activities.acknowledge(sessionId);
     return { endpoint: link.socketPath, ...granted };

@@ -44,6 +44,14 @@ export const NodeStatus = lazySchema(() =>
     platform: z.string(),
     runtime: z.string(),
     residentBytes: z.int().nonnegative(),
+    /** What it runs on; a node of before it was told leaves it out. */
+    machine: z
+      .object({
+        processors: z.int().positive(),
+        /** Processes that ran or waited to run, on average of the last minute. */
+        loadAverage: z.number().nonnegative(),
+      })
+      .optional(),
     connections: z.object({
       open: z.int().nonnegative(),
       limit: z.int().positive(),

@@ -1,12 +1,10 @@
-import { useInViewport } from '@mantine/hooks';
 import type { SeenSession } from '@roost/client/browser';
 import { useNodeQuery } from '../hub/queries.ts';
 import { EMPTY_TIMELINE, foldTimeline } from '../session/timeline-model.ts';
 import { lastWords } from './last-words.ts';
+import { useGlance } from './use-glance.ts';
 import styles from './board.module.css';
 
-/** Milliseconds between two looks at a conversation that is in sight. */
-const LOOK_MS = { moving: 3_000, resting: 15_000 } as const;
 /** Bytes of its end that are read. */
 const END_BYTES = 16 * 1024;
 
@@ -18,17 +16,12 @@ export function ConversationThumbnail({
   readonly session: SeenSession;
   readonly isReachable: boolean;
 }) {
-  const { ref, inViewport } = useInViewport<HTMLDivElement>();
-  const isMoving = session.activity?.state === 'working' || session.activity?.state === 'starting';
+  const { ref, reading } = useGlance(session, { isReachable });
   const end = useNodeQuery(
     session.nodeId,
     'session.readTimeline',
     { sessionId: session.id, from: -END_BYTES, waitMs: 0 },
-    {
-      enabled: inViewport && isReachable,
-      refetchInterval: isMoving ? LOOK_MS.moving : LOOK_MS.resting,
-      staleTime: LOOK_MS.moving,
-    },
+    reading,
   );
   const words = end.data === undefined ? [] : lastWords(foldTimeline(EMPTY_TIMELINE, end.data.entries));
   return (

@@ -1,10 +1,8 @@
-import { useInViewport } from '@mantine/hooks';
 import type { SeenSession } from '@roost/client/browser';
 import { useNodeQuery } from '../hub/queries.ts';
+import { useGlance } from './use-glance.ts';
 import styles from './board.module.css';
 
-/** Milliseconds between two looks at a screen that is in sight. */
-const LOOK_MS = { moving: 3_000, resting: 15_000 } as const;
 /** Lines that fit. */
 const LINES_SHOWN = 9;
 
@@ -16,18 +14,8 @@ export function ScreenThumbnail({
   readonly session: SeenSession;
   readonly isReachable: boolean;
 }) {
-  const { ref, inViewport } = useInViewport<HTMLDivElement>();
-  const isMoving = session.activity?.state === 'working' || session.activity?.state === 'starting';
-  const screen = useNodeQuery(
-    session.nodeId,
-    'session.readScreen',
-    { sessionId: session.id },
-    {
-      enabled: inViewport && isReachable,
-      refetchInterval: isMoving ? LOOK_MS.moving : LOOK_MS.resting,
-      staleTime: LOOK_MS.moving,
-    },
-  );
+  const { ref, reading } = useGlance(session, { isReachable });
+  const screen = useNodeQuery(session.nodeId, 'session.readScreen', { sessionId: session.id }, reading);
   const lines = lastWrittenLines(screen.data?.lines ?? []);
   return (
     // The card says what the session does; its screen is for the eye.

@@ -6,6 +6,7 @@ import { Ago } from '../parts/ago.tsx';
 import { isLive, waitsForPerson } from '../parts/session-words.ts';
 import { SessionStatusWord } from '../parts/status.tsx';
 import { sessionPath } from '../shell/pages.ts';
+import { WorkspaceName } from '../worktrees/workspace-name.tsx';
 import { ConversationThumbnail } from './conversation-thumbnail.tsx';
 import { ScreenThumbnail } from './screen-thumbnail.tsx';
 import styles from './board.module.css';
@@ -37,7 +38,8 @@ export function SessionCard({
       </span>
       <SessionStatusWord session={session} />
       <span className={styles.facts}>
-        {session.provider} · {session.workspaceId} · {node?.name ?? session.nodeId}
+        {session.provider} · <WorkspaceName nodeId={session.nodeId} workspaceId={session.workspaceId} /> ·{' '}
+        {node?.name ?? session.nodeId}
         {isLive(session) && !isReachable && ` (${node?.link.state ?? 'unknown'}: as last seen)`}
       </span>
       {detail !== null && <span className={`${styles.detail} roost-mono`}>{detail}</span>}

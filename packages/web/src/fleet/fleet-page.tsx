@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { ActionIcon, Button, Group, Menu, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { Link } from 'wouter';
 import type { HubView } from '@roost/client/browser';
-import { NodeName, type HubNode } from '@roost/protocol';
+import { NodeName, type HubNode, type NodeStatus } from '@roost/protocol';
 import { useHub, useMay, useMirror } from '../hub/hub-context.tsx';
 import { useAct, useHubQuery, useNodeQuery } from '../hub/queries.ts';
 import { Ago, Lasting } from '../parts/ago.tsx';
@@ -15,6 +15,7 @@ import { LinkWord } from '../parts/status.tsx';
 import { bytesText } from '../parts/quantities.ts';
 import { useOpenLaunch } from '../shell/launch-context.ts';
 import { workspacePath } from '../shell/pages.ts';
+import { WorkspaceName } from '../worktrees/workspace-name.tsx';
 import { linkReasonText } from './link-words.ts';
 import styles from './fleet.module.css';
 
@@ -77,6 +78,8 @@ function Nodes({ view }: { readonly view: HubView }) {
 function NodeCard({ node, view }: { readonly node: HubNode; readonly view: HubView }) {
   const isOnline = node.link.state === 'online';
   const status = useNodeQuery(node.id, 'node.status', {}, { enabled: isOnline, refetchInterval: LOAD_MS });
+  const now = isOnline ? status.data : undefined;
+  const machine = now?.machine;
   const workspaces = [...view.workspaces.values()].filter(({ nodeId }) => nodeId === node.id);
   const reason = linkReasonText(node);
   return (
@@ -100,17 +103,15 @@ function NodeCard({ node, view }: { readonly node: HubNode; readonly view: HubVi
       <dl className={styles.numbers}>
         <Fact label="live" value={String(node.sessions.live)} />
         <Fact label="waiting" value={String(node.sessions.blocked)} />
-        <Fact
-          label="memory"
-          value={isOnline && status.data !== undefined ? bytesText(memoryOf(status.data)) : '–'}
-        />
+        <Fact label="load" value={machine === undefined ? '–' : loadText(machine)} />
+        <Fact label="memory" value={now === undefined ? '–' : bytesText(memoryOf(now))} />
         <Fact label="version" value={node.version ?? '–'} />
       </dl>
       {workspaces.length > 0 && (
         <div className={styles.workspaces}>
           {workspaces.map((workspace) => (
             <Link key={workspace.id} href={workspacePath(node.id, workspace.id)} className={styles.workspace}>
-              {workspace.id}
+              <WorkspaceName nodeId={node.id} workspaceId={workspace.id} />
               {workspace.git !== null && workspace.git.changed + workspace.git.untracked > 0 && (
                 <span title={`${workspace.git.changed} changed, ${workspace.git.untracked} untracked`}>
                   ±{workspace.git.changed + workspace.git.untracked}
@@ -126,6 +127,11 @@ function NodeCard({ node, view }: { readonly node: HubNode; readonly view: HubVi
 
 function memoryOf(status: { residentBytes: number; keepers: readonly { residentBytes: number }[] }): number {
   return status.keepers.reduce((sum, keeper) => sum + keeper.residentBytes, status.residentBytes);
+}
+
+/** Whether a machine is busy shows beside how many processors it has. */
+function loadText({ loadAverage, processors }: NonNullable<NodeStatus['machine']>): string {
+  return `${loadAverage.toFixed(1)} of ${processors}`;
 }
 
 function Fact({ label, value }: { readonly label: string; readonly value: string }) {

@@ -27,7 +27,7 @@ export function PlaceFields({ snapshot, choice, onChange }: FieldsProps) {
         label="Workspace"
         searchable
         allowDeselect={false}
-        data={snapshot.workspaces.map(({ id }) => id)}
+        data={snapshot.workspaces.map(({ id }) => ({ value: id, label: branchAt(snapshot, id) ?? id }))}
         renderOption={({ option }) => (
           <span>
             {option.label} <span className={styles.root}>{rootOf(snapshot, option.value)}</span>
@@ -57,6 +57,11 @@ export function PlaceFields({ snapshot, choice, onChange }: FieldsProps) {
 
 function rootOf({ workspaces }: NodeSnapshot, workspaceId: string): string {
   return workspaces.find(({ id }) => id === workspaceId)?.root ?? '';
+}
+
+/** Of a managed worktree; null for any other workspace. */
+function branchAt({ worktrees }: NodeSnapshot, workspaceId: WorkspaceId): string | null {
+  return worktrees?.find((lease) => lease.workspaceId === workspaceId)?.branch ?? null;
 }
 
 function placesOf(

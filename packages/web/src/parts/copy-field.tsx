@@ -10,7 +10,7 @@ export function CopyField({ label, value }: { readonly label: string; readonly v
         readOnly
         onFocus={(event) => event.currentTarget.select()}
         className="roost-grow"
-        ff="monospace"
+        classNames={{ input: 'roost-mono' }}
       />
       <CopyButton value={value}>
         {({ copied, copy }) => (

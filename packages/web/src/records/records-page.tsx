@@ -14,6 +14,7 @@ import { Empty, LoadingRows, Page, TableBox } from '../parts/page.tsx';
 import type { Tone } from '../parts/session-words.ts';
 import { Status } from '../parts/status.tsx';
 import { sessionPath, workspacePath } from '../shell/pages.ts';
+import { WorkspaceName } from '../worktrees/workspace-name.tsx';
 
 /** Rows that are drawn before somebody asks for more. */
 const ROWS_AT_ONCE = 100;
@@ -129,8 +130,10 @@ function RecordRow({ record, nodeName }: { readonly record: SeenRecord; readonly
       </Table.Td>
       <Table.Td>
         {record.provider} in{' '}
-        <Link href={workspacePath(record.nodeId, record.workspaceId)}>{record.workspaceId}</Link> on{' '}
-        {nodeName}
+        <Link href={workspacePath(record.nodeId, record.workspaceId)}>
+          <WorkspaceName nodeId={record.nodeId} workspaceId={record.workspaceId} />
+        </Link>{' '}
+        on {nodeName}
       </Table.Td>
       <Table.Td>
         <Ago since={record.updatedAt} />

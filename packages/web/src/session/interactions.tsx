@@ -8,6 +8,8 @@ import { useHub } from '../hub/hub-context.tsx';
 import { nodeKey, useAct, useNodeQuery } from '../hub/queries.ts';
 import { Ago } from '../parts/ago.tsx';
 import { FailureAlert } from '../parts/failure-alert.tsx';
+import { LoadingRows } from '../parts/page.tsx';
+import { waitsForPerson } from '../parts/session-words.ts';
 import { askedText } from './asked-text.ts';
 import { ChangedLines } from './changed-lines.tsx';
 import { toolChange } from './tool-change.ts';
@@ -15,6 +17,9 @@ import styles from './interactions.module.css';
 
 /** Milliseconds between two looks, should an event have been lost with a line. */
 const LOOK_MS = 15_000;
+
+/** Pixels that what is asked mostly takes: its place is held, for what is below it is being read already. */
+const ASKED_PX = 140;
 
 export function Interactions({ session }: { readonly session: SeenSession }) {
   const { mirror } = useHub();
@@ -37,7 +42,9 @@ export function Interactions({ session }: { readonly session: SeenSession }) {
         onRetry={() => void asked.refetch()}
       />
     );
-  const waiting = asked.data?.interactions ?? [];
+  if (asked.data === undefined)
+    return waitsForPerson(session) ? <LoadingRows rows={1} height={ASKED_PX} /> : null;
+  const waiting = asked.data.interactions;
   if (waiting.length === 0) return null;
   return (
     <section className={styles.list} aria-label="What it asks">

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { UserName, Watcher } from '@roost/protocol';
-import { isDriverless, otherWatchers, type WatchedTerminal } from './other-watchers.ts';
+import { askerName, isDriverless, otherWatchers, type WatchedTerminal } from './other-watchers.ts';
 
 const ada = 'ada' as UserName;
 const bob = 'bob' as UserName;
@@ -49,4 +49,18 @@ test('nobody drives only where everybody is seen and none of them does', () => {
   expect(isDriverless(seen([watcher(ada), watcher(bob, true)]))).toBe(false);
   expect(isDriverless(seen([watcher(ada)], { attachedClients: 2 }))).toBe(false);
   expect(isDriverless(seen([watcher(ada)], { attachedClients: null }))).toBe(false);
+});
+
+test('who asks to drive has the name that the hub told the node', () => {
+  const among = (ownName: string | null, ...users: (string | null)[]) => ({
+    ownName: ownName as UserName | null,
+    watchers: users.map((user) => watcher(user as UserName | null)),
+  });
+  expect(askerName('web:ada', among('bob', 'bob', 'ada'))).toBe('ada');
+  expect(askerName('web:bob', among('bob', 'bob'))).toBe('you elsewhere');
+  expect(askerName('web:local', among('bob', 'bob', null))).toBe('owner');
+  expect(askerName('web:local', among(null, null))).toBe('you elsewhere');
+  expect(askerName('web:local', among('bob', 'bob', 'local'))).toBe('local');
+  for (const clientName of ['roost', null])
+    expect(askerName(clientName, null)).toBe('somebody at its machine');
 });

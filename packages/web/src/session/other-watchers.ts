@@ -34,6 +34,20 @@ export function otherWatchers({ watchers, attachedClients, ownRole, ownName }: W
   return [...others, { name: unseen === 1 ? 'somebody at its machine' : `${unseen} at its machine`, drives }];
 }
 
+/** What a person calls one who asks to drive. Through a hub, nodes hear `web:ada`. */
+export function askerName(
+  clientName: string | null,
+  terminal: Pick<WatchedTerminal, 'watchers' | 'ownName'> | null,
+): string {
+  const user = /^[^:]*:(.+)$/.exec(clientName ?? '')?.[1];
+  if (user === undefined) return 'somebody at its machine';
+  if (user === terminal?.ownName) return 'you elsewhere';
+  // The owner has no name of a user there.
+  const isOwner = user === 'local' && terminal?.watchers.some((one) => one.user === null) === true;
+  if (!isOwner) return user;
+  return terminal.ownName === null ? 'you elsewhere' : 'owner';
+}
+
 /** Whether it is known that no keystroke of anybody reaches it. */
 export function isDriverless({ watchers, attachedClients }: WatchedTerminal): boolean {
   return (

@@ -13,6 +13,7 @@ import { Empty, LoadingRows, Page } from '../parts/page.tsx';
 import { isLive, waitsForPerson } from '../parts/session-words.ts';
 import { SessionStatusWord } from '../parts/status.tsx';
 import { sessionPath, workspacePath } from '../shell/pages.ts';
+import { WorkspaceName } from '../worktrees/workspace-name.tsx';
 import { Composer } from './composer.tsx';
 import { EndedOutput } from './ended-output.tsx';
 import { Interactions } from './interactions.tsx';
@@ -102,7 +103,7 @@ function ShownSession({ session }: { readonly session: SeenSession }) {
             inherit
             underline="always"
           >
-            {session.workspaceId}
+            <WorkspaceName nodeId={session.nodeId} workspaceId={session.workspaceId} />
           </Anchor>{' '}
           on {node?.name ?? session.nodeId}, started <Ago since={session.createdAt} />
           {node !== undefined && node.link.state !== 'online' && ` (its node is ${node.link.state})`}

@@ -1,4 +1,4 @@
-/** A live terminal, who drives it, and how to take over. */
+/** A live terminal. */
 import { useEffect, useRef, useState } from 'react';
 import { Button, Switch } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
@@ -7,9 +7,9 @@ import { useHub, useMay } from '../hub/hub-context.tsx';
 import { failureSentence } from '../parts/failure-alert.tsx';
 import type { Tone } from '../parts/session-words.ts';
 import { Status } from '../parts/status.tsx';
-import { TerminalSession, type TerminalState } from './terminal-session.ts';
+import { Driving } from './driving.tsx';
+import { TerminalSession, type TerminalState, type Wish } from './terminal-session.ts';
 import { TerminalView } from './terminal-view.ts';
-import { Watchers } from './watchers.tsx';
 import styles from './terminal-pane.module.css';
 
 /** Pixels of a window below which opening a session only watches it: driving would make it as narrow. */
@@ -30,9 +30,11 @@ const KEYS = [
 export default function TerminalPane({ session }: { readonly session: SeenSession }) {
   const { lines } = useHub();
   const mayDrive = useMay('operator');
-  const [mode, setMode] = useState<'drive' | 'watch'>(
-    mayDrive && window.innerWidth >= DRIVE_WIDTH_PX ? 'drive' : 'watch',
-  );
+  const [way, setWay] = useState<{ readonly mode: 'drive' | 'watch'; readonly wish: Wish | null }>({
+    mode: mayDrive && window.innerWidth >= DRIVE_WIDTH_PX ? 'drive' : 'watch',
+    wish: null,
+  });
+  const { mode } = way;
   const [state, setState] = useState<TerminalState>({ kind: 'connecting' });
   const [isForReaders, setForReaders] = useLocalStorage({ key: 'roost.screen-reader', defaultValue: false });
   const [attempt, setAttempt] = useState(0);
@@ -60,7 +62,7 @@ export default function TerminalPane({ session }: { readonly session: SeenSessio
       lines,
       nodeId,
       sessionId: id,
-      mode,
+      ...way,
       screen: shown,
       onState: (next) => {
         setState(next);
@@ -73,7 +75,7 @@ export default function TerminalPane({ session }: { readonly session: SeenSessio
       terminal.current = null;
       ending.abort();
     };
-  }, [lines, nodeId, id, name, mode, attempt]);
+  }, [lines, nodeId, id, name, way, attempt]);
 
   useEffect(() => {
     const shown = view.current;
@@ -99,30 +101,28 @@ export default function TerminalPane({ session }: { readonly session: SeenSessio
     isFresh.current = false;
   }, [hasKeys, role]);
 
-  const drive = (): void => {
-    if (mode === 'drive') terminal.current?.takeOver();
-    else setMode('drive');
+  const drive = (wish: Wish): void => {
+    if (mode === 'drive') terminal.current?.drive(wish);
+    else setWay({ mode: 'drive', wish });
   };
   return (
     <div className={styles.pane} ref={pane}>
       <div className={styles.bar}>
         <Status {...stateWord(state)} />
-        {role === 'watcher' && mayDrive && (
-          <Button size="compact-xs" variant="light" onClick={drive}>
-            {mode === 'drive' ? 'Take over' : 'Drive'}
-          </Button>
-        )}
-        {role === 'driver' && (
-          <Button size="compact-xs" variant="subtle" color="gray" onClick={() => setMode('watch')}>
-            Only watch
-          </Button>
+        {state.kind === 'attached' && (
+          <Driving
+            session={session}
+            state={state}
+            onDrive={drive}
+            onWatch={() => setWay({ mode: 'watch', wish: null })}
+            onAnswer={(answer) => terminal.current?.answerAsk(answer)}
+          />
         )}
         {state.kind === 'refused' && (
           <Button size="compact-xs" variant="default" onClick={() => setAttempt(attempt + 1)}>
             Try again
           </Button>
         )}
-        {role !== null && <Watchers session={session} ownRole={role} />}
         <span className={styles.tools}>
           <Switch
             size="xs"

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { RelayConnection, TerminalAttachment, TerminalListener } from '@roost/client/browser';
-import { FailureError, type SessionId } from '@roost/protocol';
+import { FailureError, type DriveAnswer, type SessionId } from '@roost/protocol';
 import type { UsedLine } from '../hub/node-lines.ts';
 import { NODE_ID } from '../testing/things.ts';
-import { TerminalSession, type TerminalState } from './terminal-session.ts';
+import { TerminalSession, type TerminalState, type Wish } from './terminal-session.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -30,6 +30,12 @@ class FakeAttachment implements TerminalAttachment {
   takeOver(): void {
     this.done.push('take over');
   }
+  askToDrive(): void {
+    this.done.push('ask');
+  }
+  answerAsk({ client, handOver }: DriveAnswer): void {
+    this.done.push(`${handOver ? 'hand over to' : 'keep from'} ${client}`);
+  }
   acknowledge(bytes: number): void {
     this.done.push(`acknowledge ${bytes}`);
   }
@@ -39,7 +45,7 @@ class FakeAttachment implements TerminalAttachment {
   }
 }
 
-function begin(answers: readonly (FakeAttachment | FailureError)[]) {
+function begin(answers: readonly (FakeAttachment | FailureError)[], wish: Wish | null = null) {
   const states: TerminalState[] = [];
   const shown: { text: string; onShown: () => void }[] = [];
   const used = { lines: 0 };
@@ -60,6 +66,7 @@ function begin(answers: readonly (FakeAttachment | FailureError)[]) {
     nodeId: NODE_ID,
     sessionId: '1'.repeat(16) as SessionId,
     mode: 'drive',
+    wish,
     screen: {
       size: () => ({ columns: 90, rows: 30 }),
       write: (bytes, onShown) => shown.push({ text: new TextDecoder().decode(bytes), onShown }),
@@ -90,11 +97,51 @@ test('keys and sizes of a watcher go nowhere until it takes over', async () => {
   session.type(new TextEncoder().encode('x'));
   session.resize({ columns: 10, rows: 10 });
   expect(attachment.done).toEqual([]);
-  session.takeOver();
+  session.drive('take-over');
   attachment.listener!.role({ role: 'driver', columns: 90, rows: 30 });
   session.type(new TextEncoder().encode('y'));
   expect(attachment.done).toEqual(['take over', 'resize 90x30', 'write y']);
-  expect(states.at(-1)).toEqual({ kind: 'attached', role: 'driver', size: { columns: 90, rows: 30 } });
+  expect(states.at(-1)).toMatchObject({ kind: 'attached', role: 'driver', size: { columns: 90, rows: 30 } });
+});
+
+test('one who asks tells the size it would have, waits, and hears that it is kept or that it drives', async () => {
+  const attachment = new FakeAttachment('watcher');
+  const { session, states } = begin([attachment]);
+  await settle();
+  session.drive('ask');
+  expect(attachment.done).toEqual(['resize 90x30', 'ask']);
+  expect(states.at(-1)).toMatchObject({ role: 'watcher', asked: 'waiting' });
+  attachment.listener!.role({ role: 'watcher', columns: 40, rows: 10 });
+  expect(states.at(-1)).toMatchObject({ asked: 'waiting', size: { columns: 40, rows: 10 } });
+  attachment.listener!.kept!();
+  expect(states.at(-1)).toMatchObject({ role: 'watcher', asked: 'kept' });
+  attachment.listener!.role({ role: 'driver', columns: 90, rows: 30 });
+  expect(states.at(-1)).toMatchObject({ role: 'driver', asked: 'no' });
+});
+
+test('a driver hears of those who ask, and answers', async () => {
+  const attachment = new FakeAttachment('driver');
+  const { session, states } = begin([attachment]);
+  await settle();
+  const asks = [{ client: 7, clientName: 'web:ada' }];
+  attachment.listener!.asks!(asks);
+  expect(states.at(-1)).toMatchObject({ role: 'driver', asks });
+  session.answerAsk({ client: 7, handOver: true });
+  expect(attachment.done).toEqual(['hand over to 7']);
+  attachment.listener!.role({ role: 'watcher', columns: 90, rows: 30 });
+  expect(states.at(-1)).toMatchObject({ asks: [] });
+});
+
+test('a wish is done once, where another one drives when it is attached', async () => {
+  const [first, second] = [new FakeAttachment('watcher'), new FakeAttachment('watcher')];
+  begin([first, second], 'take-over');
+  await settle();
+  first.listener!.closed();
+  await vi.advanceTimersByTimeAsync(1_000);
+  const third = new FakeAttachment('driver');
+  begin([third], 'ask');
+  await settle();
+  expect([first.done, second.done, third.done]).toEqual([['take over', 'resize 90x30'], [], []]);
 });
 
 test('a lost terminal is attached again, until its session has ended', async () => {

@@ -1,18 +1,39 @@
 /** One terminal of one page: attached through a line to its node, and again after every loss, until the session has ended. */
 import type { TerminalAttachment } from '@roost/client/browser';
-import { FailureError, type FailureCode, type NodeId, type SessionId } from '@roost/protocol';
+import {
+  FailureError,
+  type DriveAnswer,
+  type DriveAsk,
+  type FailureCode,
+  type NodeId,
+  type RoleChange,
+  type SessionId,
+} from '@roost/protocol';
 import type { NodeLines } from '../hub/node-lines.ts';
 import { isOver, sleep } from '../hub/waiting.ts';
 
 export type TerminalState =
   | { readonly kind: 'connecting' }
-  /** Of a watcher, the size is that which the driver has given it. */
-  | { readonly kind: 'attached'; readonly role: 'driver' | 'watcher'; readonly size: TerminalSize }
+  | Attached
   /** It was lost, or could not be had, and is tried again. */
   | { readonly kind: 'waiting'; readonly error: FailureError }
   /** Trying again does not help. */
   | { readonly kind: 'refused'; readonly error: FailureError }
   | { readonly kind: 'ended'; readonly exitCode: number | null; readonly exitSignal: string | null };
+
+export interface Attached {
+  readonly kind: 'attached';
+  readonly role: 'driver' | 'watcher';
+  /** Of a watcher, that which the driver has given it. */
+  readonly size: TerminalSize;
+  /** Of a driver: who asks to drive. */
+  readonly asks: readonly DriveAsk[];
+  /** Of a watcher: what became of its own asking. */
+  readonly asked: 'no' | 'waiting' | 'kept';
+}
+
+/** How a watcher becomes the driver: in the next moment, or when whoever drives hands over. */
+export type Wish = 'take-over' | 'ask';
 
 export interface TerminalSize {
   readonly columns: number;
@@ -32,6 +53,8 @@ export interface TerminalSessionOptions {
   readonly nodeId: NodeId;
   readonly sessionId: SessionId;
   readonly mode: 'drive' | 'watch';
+  /** What is done as soon as it is attached and another one drives. */
+  readonly wish?: Wish | null;
   readonly screen: TerminalScreen;
   readonly onState: (state: TerminalState) => void;
 }
@@ -56,10 +79,16 @@ const FINAL: ReadonlySet<FailureCode> = new Set([
 export class TerminalSession {
   readonly #options: TerminalSessionOptions;
   #attachment: TerminalAttachment | null = null;
-  #isDriver = false;
+  #state: Attached | null = null;
+  #wish: Wish | null;
 
   constructor(options: TerminalSessionOptions) {
     this.#options = options;
+    this.#wish = options.wish ?? null;
+  }
+
+  get #isDriver(): boolean {
+    return this.#state?.role === 'driver';
   }
 
   /** Until the signal aborts, the session has ended, or it is refused. */
@@ -101,11 +130,28 @@ export class TerminalSession {
     if (this.#isDriver) this.#attachment?.resize(columns, rows);
   }
 
-  /** Become the one whose keystrokes and size count. */
-  takeOver(): void {
+  /** To become the one whose keystrokes and size count. */
+  drive(wish: Wish): void {
     const { columns, rows } = this.#options.screen.size();
+    if (wish === 'ask') {
+      // That which counts once it is handed over.
+      this.#attachment?.resize(columns, rows);
+      this.#attachment?.askToDrive();
+      this.#tell({ asked: 'waiting' });
+      return;
+    }
     this.#attachment?.takeOver();
     this.#attachment?.resize(columns, rows);
+  }
+
+  answerAsk(answer: DriveAnswer): void {
+    this.#attachment?.answerAsk(answer);
+  }
+
+  #tell(changed: Partial<Omit<Attached, 'kind'>>): void {
+    if (this.#state === null) return;
+    this.#state = { ...this.#state, ...changed };
+    this.#options.onState(this.#state);
   }
 
   async #attachOnce(signal: AbortSignal): Promise<'lost' | Extract<TerminalState, { kind: 'ended' }>> {
@@ -117,7 +163,7 @@ export class TerminalSession {
       return await this.#show(attachment, signal);
     } finally {
       this.#attachment = null;
-      this.#isDriver = false;
+      this.#state = null;
       line.release();
     }
   }
@@ -126,7 +172,7 @@ export class TerminalSession {
     attachment: TerminalAttachment,
     signal: AbortSignal,
   ): Promise<'lost' | Extract<TerminalState, { kind: 'ended' }>> {
-    const { screen, onState } = this.#options;
+    const { screen } = this.#options;
     return new Promise((resolve) => {
       let end: Extract<TerminalState, { kind: 'ended' }> | null = null;
       const onAbort = (): void => attachment.close();
@@ -134,9 +180,11 @@ export class TerminalSession {
         const count = bytes.length;
         screen.write(bytes, () => attachment.acknowledge(count));
       };
-      const tellRole = ({ role, columns, rows }: { role: 'driver' | 'watcher' } & TerminalSize): void => {
-        this.#isDriver = role === 'driver';
-        onState({ kind: 'attached', role, size: { columns, rows } });
+      const tellRole = ({ role, columns, rows }: RoleChange): void => {
+        const { asked = 'no' } = this.#state ?? {};
+        const size = { columns, rows };
+        this.#state = { kind: 'attached', role, size, asks: [], asked: role === 'driver' ? 'no' : asked };
+        this.#tell({});
       };
       this.#attachment = attachment;
       tellRole(attachment.accepted);
@@ -145,6 +193,8 @@ export class TerminalSession {
         screen: show,
         output: show,
         role: tellRole,
+        asks: (asks) => this.#tell({ asks }),
+        kept: () => this.#tell({ asked: 'kept' }),
         ended: ({ exitCode, exitSignal }) => {
           end = { kind: 'ended', exitCode, exitSignal };
         },
@@ -154,6 +204,8 @@ export class TerminalSession {
         },
       });
       if (isOver(signal)) attachment.close();
+      if (this.#wish !== null && !this.#isDriver) this.drive(this.#wish);
+      this.#wish = null;
     });
   }
 }

@@ -3,7 +3,7 @@ import { useEffect } from 'react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { SeenSession } from '@roost/client/browser';
 import type { SessionId } from '@roost/protocol';
-import { useHub, useMe } from '../hub/hub-context.tsx';
+import { useHub } from '../hub/hub-context.tsx';
 import { isDriverless, otherWatchers, type Onlooker, type WatchedTerminal } from './other-watchers.ts';
 import styles from './terminal-pane.module.css';
 
@@ -16,17 +16,7 @@ const NAMES_MAX = 4;
 
 type Watched = Pick<WatchedTerminal, 'watchers' | 'attachedClients'>;
 
-export function Watchers({
-  session,
-  ownRole,
-}: {
-  readonly session: SeenSession;
-  readonly ownRole: WatchedTerminal['ownRole'];
-}) {
-  const { user } = useMe();
-  const watched = useWatched(session);
-  if (watched === null) return null;
-  const terminal = { ...watched, ownRole, ownName: user };
+export function Watchers({ terminal }: { readonly terminal: WatchedTerminal }) {
   const others = otherWatchers(terminal);
   const rest = others.slice(NAMES_MAX);
   if (others.length === 0 && !isDriverless(terminal)) return null;
@@ -48,7 +38,7 @@ function deedText({ name, drives }: Onlooker): string {
 }
 
 /** null: nothing is known yet. */
-function useWatched({ id, nodeId }: SeenSession): Watched | null {
+export function useWatched({ id, nodeId }: SeenSession): Watched | null {
   const { api, mirror } = useHub();
   const queries = useQueryClient();
   const seen = useQuery<Watched>({

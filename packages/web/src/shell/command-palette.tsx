@@ -1,4 +1,4 @@
-import { useEffect, useMemo } from 'react';
+import { useEffect } from 'react';
 import { useMantineColorScheme } from '@mantine/core';
 import { createSpotlight, Spotlight, useSpotlight, type SpotlightActionData } from '@mantine/spotlight';
 import { useLocation } from 'wouter';
@@ -6,6 +6,7 @@ import type { HubView } from '@roost/client/browser';
 import { includesRole, type NodeId } from '@roost/protocol';
 import { useMe, useView } from '../hub/hub-context.tsx';
 import { isLive, stateWords } from '../parts/session-words.ts';
+import { useWorkspaceNames } from '../worktrees/workspace-name.tsx';
 import { useOpenLaunch } from './launch-context.ts';
 import { PAGES, sessionPath, workspacePath } from './pages.ts';
 import styles from './command-palette.module.css';
@@ -22,12 +23,10 @@ export function CommandPalette({ calls }: { readonly calls: number }) {
   const openLaunch = useOpenLaunch();
   const { setColorScheme } = useMantineColorScheme();
   // There may be thousands, and something changes all the time.
-  const things = useMemo(
-    () => (opened && view !== null ? thingsOf(view, (path) => () => navigate(path)) : []),
-    [opened, view, navigate],
-  );
+  const shown = opened ? view : null;
+  const nameOf = useWorkspaceNames([...(shown?.workspaces.values() ?? [])]);
   const actions: SpotlightActionData[] = [
-    ...things,
+    ...(shown === null ? [] : thingsOf(shown, nameOf, (path) => () => navigate(path))),
     ...(includesRole(role, 'operator')
       ? [{ id: 'launch', label: 'New session', description: 'Start an agent', onClick: () => openLaunch({}) }]
       : []),
@@ -61,7 +60,11 @@ export function CommandPalette({ calls }: { readonly calls: number }) {
   );
 }
 
-function thingsOf(view: HubView, go: (path: string) => () => void): SpotlightActionData[] {
+function thingsOf(
+  view: HubView,
+  nameOf: ReturnType<typeof useWorkspaceNames>,
+  go: (path: string) => () => void,
+): SpotlightActionData[] {
   const nodeName = (nodeId: NodeId): string => view.nodes.get(nodeId)?.name ?? nodeId;
   const sessions = [...view.sessions.values()]
     .toSorted((a, b) => Number(isLive(b)) - Number(isLive(a)) || b.createdAt.localeCompare(a.createdAt))
@@ -74,8 +77,9 @@ function thingsOf(view: HubView, go: (path: string) => () => void): SpotlightAct
     }));
   const workspaces = [...view.workspaces.values()].map((workspace) => ({
     id: `workspace ${workspace.nodeId} ${workspace.id}`,
-    label: workspace.id,
+    label: nameOf(workspace.nodeId, workspace.id),
     description: `Workspace on ${nodeName(workspace.nodeId)}`,
+    keywords: [workspace.id],
     onClick: go(workspacePath(workspace.nodeId, workspace.id)),
   }));
   return [...sessions, ...workspaces];

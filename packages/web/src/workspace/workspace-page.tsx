@@ -13,6 +13,7 @@ import { Empty, LoadingRows, Page } from '../parts/page.tsx';
 import { isLive } from '../parts/session-words.ts';
 import { LinkWord } from '../parts/status.tsx';
 import { useOpenLaunch } from '../shell/launch-context.ts';
+import { useWorkspaceName } from '../worktrees/workspace-name.tsx';
 import { Files } from './files.tsx';
 
 const GitChanges = lazy(() => import('./git-changes.tsx'));
@@ -48,6 +49,7 @@ function ShownWorkspace({ nodeId, workspaceId }: Place) {
   const [tab, setTab] = useState<Tab>('files');
   const mayRead = useMay('operator');
   const node = useNode(nodeId);
+  const name = useWorkspaceName(nodeId, workspaceId);
   const openLaunch = useOpenLaunch();
   const isGit = useView()?.workspaces.get(workspaceKey(nodeId, workspaceId))?.kind !== 'plain';
   const tabs: readonly { readonly value: Tab; readonly label: string }[] = [
@@ -58,9 +60,10 @@ function ShownWorkspace({ nodeId, workspaceId }: Place) {
   ];
   return (
     <Page
-      title={workspaceId}
+      title={name}
       note={
         <>
+          {name !== workspaceId && <span className="roost-mono">{workspaceId}</span>}
           <span>on {node?.name ?? nodeId}</span>
           {node !== undefined && node.link.state !== 'online' && <LinkWord state={node.link.state} />}
         </>

@@ -1,19 +1,26 @@
 /** Worktrees of one node that were made by hand: of every repository in which a workspace is. */
+import { useEffect, useMemo, useRef } from 'react';
 import { Table, Text } from '@mantine/core';
 import { useQueries, useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import type { HubNode, WorkspaceId, WorktreeLease } from '@roost/protocol';
+import type { HubNode, NodeId, Result, WorkspaceId, WorktreeLease } from '@roost/protocol';
 import { useHub, useMay, useView } from '../hub/hub-context.tsx';
 import { nodeKey } from '../hub/queries.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';
-import { TableBox } from '../parts/page.tsx';
 import { Status } from '../parts/status.tsx';
-import { sessionPath, workspacePath } from '../shell/pages.ts';
-import { otherWorktrees, worktreeName, type OtherWorktree, type WorktreeListing } from './other-worktrees.ts';
+import { workspacePath } from '../shell/pages.ts';
+import {
+  otherWorktrees,
+  placesText,
+  toldByOthers,
+  worktreeName,
+  type OtherWorktree,
+} from './other-worktrees.ts';
+import { SessionLinks, WorktreeTable } from './worktree-table.tsx';
 
-/** Milliseconds between two looks while the page is open. */
-const LOOK_MS = 30_000;
-/** Workspaces that are asked: each question starts a git. */
+/** Milliseconds between two looks while the page is seen. Each repository has its share of them: a look is two short gits, 15 ms in all. */
+const LOOK_MS = { least: 3_000, each: 1_500 } as const;
+/** Workspaces that are asked. */
 const ASKED_MAX = 24;
 
 export function WorktreesByHand({
@@ -24,22 +31,30 @@ export function WorktreesByHand({
   readonly leases: readonly WorktreeLease[];
 }) {
   const { api } = useHub();
+  const queries = useQueryClient();
+  useTold(node.id);
   const leased = new Set(leases.map(({ workspaceId }) => workspaceId));
   const workspaces = [...(useView()?.workspaces.values() ?? [])].filter(
     ({ id, nodeId, kind }) => nodeId === node.id && kind === 'git' && !leased.has(id),
   );
+  const asked = workspaces.slice(0, ASKED_MAX);
+  const keyOf = (id: WorkspaceId) => nodeKey(node.id, 'worktree.list', { workspaceId: id });
+  const known = asked.flatMap(({ id }) => {
+    const data = queries.getQueryData<Result<'worktree.list'>>(keyOf(id));
+    return data === undefined ? [] : [{ ...data, askedOf: id }];
+  });
+  const told = toldByOthers(known);
+  const apart = asked.filter(({ id }) => !told.has(id));
   const listings = useQueries({
-    queries: workspaces.slice(0, ASKED_MAX).map(({ id }) => ({
-      queryKey: nodeKey(node.id, 'worktree.list', { workspaceId: id }),
-      queryFn: async ({ signal }: { signal: AbortSignal }): Promise<WorktreeListing> => ({
-        ...(await api.node(node.id, 'worktree.list', { workspaceId: id }, { signal })),
-        askedOf: id,
-      }),
-      refetchInterval: LOOK_MS,
+    queries: apart.map(({ id }) => ({
+      queryKey: keyOf(id),
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        api.node(node.id, 'worktree.list', { workspaceId: id }, { signal }),
+      refetchInterval: Math.max(LOOK_MS.least, LOOK_MS.each * apart.length),
     })),
   });
   const found = otherWorktrees(
-    listings.flatMap(({ data }) => data ?? []),
+    known.filter(({ askedOf }) => !told.has(askedOf)),
     leases,
   );
   const silent = listings.filter(({ error, data }) => error !== null && data === undefined).length;
@@ -60,6 +75,20 @@ export function WorktreesByHand({
   );
 }
 
+/** Looks again when a workspace or session comes or goes: a worktree may have come, or be held by another. */
+function useTold(nodeId: NodeId): void {
+  const queries = useQueryClient();
+  const view = useView();
+  const news = useMemo(() => placesText(view, nodeId), [view, nodeId]);
+  const before = useRef(news);
+  useEffect(() => {
+    if (before.current === news) return;
+    before.current = news;
+    for (const name of ['worktree.list', 'worktree.leases'] as const)
+      void queries.invalidateQueries({ queryKey: nodeKey(nodeId, name) });
+  }, [queries, nodeId, news]);
+}
+
 function ByHandTable({
   node,
   worktrees,
@@ -68,27 +97,11 @@ function ByHandTable({
   readonly worktrees: readonly OtherWorktree[];
 }) {
   return (
-    <TableBox label={`Worktrees made by hand on ${node.name}`}>
-      <Table verticalSpacing="xs" layout="fixed">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Made by hand</Table.Th>
-            <Table.Th>State</Table.Th>
-            <Table.Th>Of</Table.Th>
-            <Table.Th>Held by</Table.Th>
-            <Table.Th>Commit</Table.Th>
-            <Table.Th>
-              <span className="roost-hidden">What can be done</span>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {worktrees.map((worktree) => (
-            <ByHandRow key={worktree.path} node={node} worktree={worktree} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </TableBox>
+    <WorktreeTable label={`Worktrees made by hand on ${node.name}`} first="Made by hand" last="Commit">
+      {worktrees.map((worktree) => (
+        <ByHandRow key={worktree.path} node={node} worktree={worktree} />
+      ))}
+    </WorktreeTable>
   );
 }
 
@@ -104,14 +117,8 @@ function ByHandRow({ node, worktree }: { readonly node: HubNode; readonly worktr
       </Table.Td>
       <Table.Td>{worktree.sourceWorkspaceId}</Table.Td>
       <Table.Td>
-        {worktree.sessions.length === 0
-          ? 'nobody'
-          : worktree.sessions.map(({ sessionId, name: session }, index) => (
-              <span key={sessionId}>
-                {index > 0 && ', '}
-                <Link href={sessionPath(sessionId)}>{session}</Link>
-              </span>
-            ))}
+        {worktree.sessions.length === 0 && 'nobody'}
+        <SessionLinks sessions={worktree.sessions.map(({ sessionId: id, name }) => ({ id, name }))} />
       </Table.Td>
       <Table.Td className="roost-mono">{worktree.head?.slice(0, 8) ?? 'none'}</Table.Td>
       <Table.Td ta="right">

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WorkspaceId, Worktree } from '@roost/protocol';
-import { otherWorktrees, worktreeName, type WorktreeListing } from './other-worktrees.ts';
+import { otherWorktrees, toldByOthers, worktreeName, type WorktreeListing } from './other-worktrees.ts';
 
 const id = (name: string) => name as WorkspaceId;
 const worktree = (path: string, more: Partial<Worktree> = {}): Worktree => ({
@@ -32,6 +32,22 @@ test('each is told once, however many workspaces list it, and neither main check
     ['/t/three', 'a'],
     ['/t/two', 'three'],
   ]);
+});
+
+test('one is removed by way of another workspace than its own, where there is one', () => {
+  const tree = worktree('/t/one', { workspaceId: id('one') });
+  const main = worktree('/a', { isMain: true, workspaceId: id('a') });
+  const sourceOf = (...all: Worktree[]) => otherWorktrees([listing('one', ...all)], [])[0]?.sourceWorkspaceId;
+  expect(sourceOf(main, tree)).toBe('a');
+  expect(sourceOf({ ...main, workspaceId: null }, tree)).toBe('one');
+});
+
+test('of workspaces of one repository, only the first needs to be asked', () => {
+  const main = worktree('/a', { isMain: true, workspaceId: id('a') });
+  const tree = worktree('/t/one', { workspaceId: id('one') });
+  const elsewhere = worktree('/b', { isMain: true, workspaceId: id('b') });
+  const listings = [listing('a', main, tree), listing('b', elsewhere), listing('one', main, tree)];
+  expect([...toldByOthers(listings)]).toEqual(['one']);
 });
 
 test('one without a branch is called by its directory', () => {

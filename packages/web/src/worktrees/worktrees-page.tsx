@@ -16,12 +16,13 @@ import { nodeKey, useAct, useNodeQuery } from '../hub/queries.ts';
 import { Ago } from '../parts/ago.tsx';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { FailureAlert } from '../parts/failure-alert.tsx';
-import { Empty, LoadingRows, Page, TableBox } from '../parts/page.tsx';
-import type { Tone } from '../parts/session-words.ts';
+import { Empty, LoadingRows, Page } from '../parts/page.tsx';
+import { isLive, type Tone } from '../parts/session-words.ts';
 import { Status } from '../parts/status.tsx';
 import { workspacePath } from '../shell/pages.ts';
 import { AllocateButton } from './allocate.tsx';
 import { WorktreesByHand } from './by-hand.tsx';
+import { SessionLinks, WorktreeTable } from './worktree-table.tsx';
 
 /** Milliseconds between two looks while the page is open. */
 const LOOK_MS = 10_000;
@@ -117,27 +118,11 @@ function NodeWorktrees({ node }: { readonly node: HubNode }) {
 
 function LeaseTable({ node, leases }: { readonly node: HubNode; readonly leases: readonly WorktreeLease[] }) {
   return (
-    <TableBox label={`Worktrees on ${node.name}`}>
-      <Table verticalSpacing="xs" layout="fixed">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Branch</Table.Th>
-            <Table.Th>State</Table.Th>
-            <Table.Th>Of</Table.Th>
-            <Table.Th>Held by</Table.Th>
-            <Table.Th>Changed</Table.Th>
-            <Table.Th>
-              <span className="roost-hidden">What can be done</span>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {leases.map((lease) => (
-            <LeaseRow key={lease.id} node={node} lease={lease} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </TableBox>
+    <WorktreeTable label={`Worktrees on ${node.name}`} first="Branch" last="Changed">
+      {leases.map((lease) => (
+        <LeaseRow key={lease.id} node={node} lease={lease} />
+      ))}
+    </WorktreeTable>
   );
 }
 
@@ -147,6 +132,7 @@ function LeaseRow({ node, lease }: { readonly node: HubNode; readonly lease: Wor
     <Table.Tr>
       <Table.Td>
         <Link href={workspacePath(node.id, lease.workspaceId)}>{lease.branch}</Link>
+        <div className="roost-mono">{lease.id}</div>
         {lease.ports !== null && (
           <div className="roost-mono">
             ports {lease.ports.base}–{lease.ports.base + lease.ports.count - 1}
@@ -162,7 +148,9 @@ function LeaseRow({ node, lease }: { readonly node: HubNode; readonly lease: Wor
         )}
       </Table.Td>
       <Table.Td>{lease.sourceWorkspaceId}</Table.Td>
-      <Table.Td>{holdersText(lease.holders)}</Table.Td>
+      <Table.Td>
+        <Holders node={node} lease={lease} />
+      </Table.Td>
       <Table.Td>
         <Ago since={lease.updatedAt} />
       </Table.Td>
@@ -173,13 +161,19 @@ function LeaseRow({ node, lease }: { readonly node: HubNode; readonly lease: Wor
   );
 }
 
-function holdersText({ sessions, records }: WorktreeLease['holders']): string {
-  const texts = [countOf(sessions, 'session'), countOf(records, 'record')].filter((text) => text !== null);
-  return texts.length === 0 ? 'nobody' : texts.join(', ');
-}
-
-function countOf(count: number, what: string): string | null {
-  return count === 0 ? null : `${count} ${count === 1 ? what : `${what}s`}`;
+function Holders({ node, lease }: { readonly node: HubNode; readonly lease: WorktreeLease }) {
+  const sessions = [...(useView()?.sessions.values() ?? [])].filter(
+    (one) => one.nodeId === node.id && one.workspaceId === lease.workspaceId && isLive(one),
+  );
+  const { records } = lease.holders;
+  if (sessions.length === 0 && records === 0) return 'nobody';
+  return (
+    <>
+      <SessionLinks sessions={sessions} />
+      {sessions.length > 0 && records > 0 && ', '}
+      {records > 0 && `${records} ${records === 1 ? 'record' : 'records'}`}
+    </>
+  );
 }
 
 function LeaseActions({ node, lease }: { readonly node: HubNode; readonly lease: WorktreeLease }) {
