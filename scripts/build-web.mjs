@@ -26,10 +26,7 @@ export async function buildWeb(root) {
     format: 'esm',
     conditions: SOURCE_CONDITIONS,
     plugins: [
-      directImports(
-        ['@mantine/core'],
-        /(?:packages\/web\/src|@mantine\/spotlight)\/.*\.(?:tsx?|mjs)$/,
-      ),
+      directImports(['@mantine/core'], /(?:packages\/web\/src|@mantine\/spotlight)\/.*\.(?:tsx?|mjs)$/),
     ],
     target: 'es2023',
     minify: true,

@@ -43,7 +43,8 @@ async function filesOf(name) {
   const index = fileURLToPath(import.meta.resolve(name));
   const files = new Map();
   for (const [, list, path] of (await readFile(index, 'utf8')).matchAll(IMPORTS)) {
-    for (const word of wordsOf(list)) files.set(word, path.startsWith('.') ? join(dirname(index), path) : path);
+    for (const word of wordsOf(list))
+      files.set(word, path.startsWith('.') ? join(dirname(index), path) : path);
   }
   return files;
 }
