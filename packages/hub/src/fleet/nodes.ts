@@ -1,5 +1,4 @@
 // The fleet as it is: enrolled nodes, their links and views, and what is asked of them.
-import type { NodeConnection } from '@roost/client';
 import {
   FailureError,
   OPERATIONS,
@@ -18,7 +17,7 @@ import {
   type Watcher,
 } from '@roost/protocol';
 import { NodeName as NodeNameSchema } from '@roost/protocol';
-import { watchLiveness, type Token } from '@roost/protocol/node';
+import { watchLiveness } from '@roost/protocol/node';
 import type { WebSocket } from 'ws';
 import { nodeKey, type NodeKeys } from '../access/node-keys.ts';
 import type { Principal } from '../access/principal.ts';
@@ -27,22 +26,22 @@ import { EventRing } from './event-ring.ts';
 import { FailedCalls } from './failed-calls.ts';
 import { faultOf } from './fault.ts';
 import type { Fleet, FleetCursor, NodeRequest, NodeView, RelayAudit } from './fleet.ts';
+import { HeldKeys } from './held-keys.ts';
 import { NodeLink, requireConnection } from './link.ts';
+import { NodeBeside } from './node-beside.ts';
 import { CallingWay, DialledWay, type DialTarget, type NodeWay } from './node-way.ts';
 import { PartedBudget } from './parted-budget.ts';
 import { pickNode } from './pick-node.ts';
 import { requestTimeoutMs } from './request-timeout.ts';
 import { Relay } from './relay.ts';
 import { View } from './view.ts';
+import { ViewSaver } from './view-saver.ts';
 
 /** Milliseconds over which the first attempts at all nodes are spread, for each of them. */
 const SPREAD_MS = 5;
 /** Milliseconds between two tellings of what is counted of one node. */
 const COUNTS_MS = 500;
-/** Milliseconds between two savings of views that changed. */
-const SAVE_MS = 5_000;
-/** Views of one transaction: the disk is waited for, and others want their turn in between. */
-const SAVED_AT_ONCE = 50;
+
 export interface NodesOptions {
   readonly hubId: HubId;
   readonly run: string;
@@ -77,17 +76,24 @@ export class Nodes implements Fleet {
   readonly #ring: EventRing;
   readonly #nodes = new Map<NodeId, Enrolled>();
   readonly #parted = new PartedBudget();
-  readonly #saving: NodeJS.Timeout;
   readonly #failedCalls: FailedCalls;
-  /** Dialled targets whose node is not known yet. */
-  readonly #learning = new Set<NodeJS.Timeout>();
-  #isClosed = false;
+  readonly #beside: NodeBeside;
+  readonly #held: HeldKeys;
+  readonly #saver: ViewSaver;
 
   constructor(options: NodesOptions) {
+    const { random, log } = options;
     this.#options = options;
     this.#ring = new EventRing(options.run);
-    this.#failedCalls = new FailedCalls(options.now, options.log);
-    this.#saving = setInterval(() => this.#saveInTurns(), SAVE_MS).unref();
+    this.#failedCalls = new FailedCalls(options.now, log);
+    this.#held = new HeldKeys(options);
+    this.#beside = new NodeBeside({
+      client: this.#client,
+      random,
+      log,
+      found: (nodeId, target) => this.#enrolBeside(nodeId, target),
+    });
+    this.#saver = new ViewSaver({ ...options, nodes: () => [...this.#nodes.values()] });
   }
 
   get run(): string {
@@ -105,17 +111,15 @@ export class Nodes implements Fleet {
       else if (local !== null) this.#add(node, new DialledWay(local), kept);
     }
     const isKnown = rows.some(({ way }) => way === 'dialled');
-    if (local !== null && !isKnown) this.#learn(local, 0);
+    if (local !== null && !isKnown) this.#beside.learn(local);
     let place = 0;
     for (const { link } of this.#nodes.values()) link.begin(place++ * SPREAD_MS);
   }
 
   close(): void {
-    this.#isClosed = true;
-    clearInterval(this.#saving);
-    for (const timer of this.#learning) clearTimeout(timer);
+    this.#beside.close();
     for (const one of this.#nodes.values()) this.#end(one);
-    this.#save([...this.#nodes.values()]);
+    this.#saver.close();
   }
 
   nodes(): readonly HubNode[] {
@@ -252,7 +256,7 @@ export class Nodes implements Fleet {
     const enrolled = table.find(nodeId);
     if (enrolled !== null) {
       // An invitation is for a new node: it replaces no key, not even one that the hub cannot use. An admin removes that node first.
-      if (this.#heldKey(nodeId) !== token) throw new FailureError('already-enrolled', { nodeId });
+      if (this.#held.read(nodeId) !== token) throw new FailureError('already-enrolled', { nodeId });
       const isLeftOut = enrolled.way === 'calls-home' && !this.#nodes.has(nodeId);
       if (isLeftOut) this.#add(enrolled, new CallingWay({ hubId, token }), null);
       return enrolled.name;
@@ -264,7 +268,7 @@ export class Nodes implements Fleet {
     keys.write(nodeId, token);
     table.insert(node, {
       committed: () => this.#add(node, new CallingWay({ hubId, token }), null),
-      undone: () => this.#forgetKey(nodeId),
+      undone: () => this.#held.forget(nodeId),
     });
     return free;
   }
@@ -281,7 +285,7 @@ export class Nodes implements Fleet {
     const { table } = this.#options;
     if (table.find(nodeId) === null) throw new FailureError('unknown-node', { nodeId });
     table.remove(nodeId);
-    this.#forgetKey(nodeId);
+    this.#held.forget(nodeId);
     this.#failedCalls.forget(nodeId);
     const served = this.#nodes.get(nodeId);
     this.#nodes.delete(nodeId);
@@ -324,7 +328,7 @@ export class Nodes implements Fleet {
         this.#tellState(one);
         // Another node is beside the hub now.
         const isAnother = link.link.reason === 'identity-changed';
-        if (isAnother && way instanceof DialledWay && this.#learning.size === 0) this.#learn(way.target, 0);
+        if (isAnother && way instanceof DialledWay) this.#beside.learn(way.target);
       },
       onResync: () => {
         one.isDirty = true;
@@ -350,69 +354,20 @@ export class Nodes implements Fleet {
   /** One whose key cannot be read is left out until that is mended; the others are served. */
   #addCalling(node: EnrolledNode, kept: KeptView | null): void {
     try {
-      this.#add(node, this.#callingWay(node.id), kept);
+      this.#add(node, this.#held.wayOf(node.id), kept);
     } catch (error) {
       this.#options.log('a node cannot be served', { nodeId: node.id, ...faultOf(error) });
     }
   }
 
-  /** null: there is none, or none that can be relied on. */
-  #heldKey(nodeId: NodeId): Token | null {
-    try {
-      return this.#options.keys.read(nodeId);
-    } catch (error) {
-      this.#options.log('a key could not be read', { nodeId, ...faultOf(error) });
-      return null;
-    }
-  }
-
-  /** One that stays is removed at the next start. */
-  #forgetKey(nodeId: NodeId): void {
-    try {
-      this.#options.keys.remove(nodeId);
-    } catch (error) {
-      this.#options.log('a key could not be removed', { nodeId, ...faultOf(error) });
-    }
-  }
-
-  #callingWay(nodeId: NodeId): CallingWay {
-    const token = this.#options.keys.read(nodeId);
-    if (token === null)
-      throw new FailureError('home-unusable', { nodeId, reason: 'the key of the node is gone' });
-    return new CallingWay({ hubId: this.#options.hubId, token });
-  }
-
-  /** Dials until the node beside us tells who it is. */
-  #learn(target: DialTarget, failures: number): void {
-    const { random, table, now } = this.#options;
-    const again = (): void => {
-      if (this.#isClosed) return;
-      const timer = setTimeout(
-        () => {
-          this.#learning.delete(timer);
-          this.#learn(target, failures + 1);
-        },
-        Math.min(5_000, 100 * 2 ** Math.min(failures, 6)) * (0.5 + random() / 2),
-      ).unref();
-      this.#learning.add(timer);
-    };
-    const way = new DialledWay(target);
-    const enrolIt = (connection: NodeConnection): void => {
-      const nodeId = connection.node.id;
-      connection.close();
-      if (this.#isClosed || table.find(nodeId) !== null) return;
-      const name = this.#freeName(NodeNameSchema.parse('local'));
-      const node: EnrolledNode = { id: nodeId, name, way: 'dialled', enrolledAt: now() };
-      table.insert(node);
-      this.#add(node, way, null).link.begin(0);
-    };
-    way
-      .connect(this.#client)
-      .then(enrolIt)
-      .catch((error: unknown) => {
-        this.#options.log('the node beside the hub is not known yet', faultOf(error));
-        again();
-      });
+  /** The node beside the hub is enrolled by itself, once. */
+  #enrolBeside(nodeId: NodeId, target: DialTarget): void {
+    const { table, now } = this.#options;
+    if (table.find(nodeId) !== null) return;
+    const name = this.#freeName(NodeNameSchema.parse('local'));
+    const node: EnrolledNode = { id: nodeId, name, way: 'dialled', enrolledAt: now() };
+    table.insert(node);
+    this.#add(node, new DialledWay(target), null).link.begin(0);
   }
 
   #freeName(wanted: NodeName): NodeName {
@@ -479,32 +434,5 @@ export class Nodes implements Fleet {
     if (one.countsTimer !== null) clearTimeout(one.countsTimer);
     for (const relay of one.relays) relay.end('node-removed');
     one.link.close();
-  }
-
-  #saveInTurns(): void {
-    const left = [...this.#nodes.values()].filter(({ isDirty }) => isDirty);
-    const saveSome = (): void => {
-      if (this.#isClosed) return;
-      this.#save(left.splice(0, SAVED_AT_ONCE));
-      if (left.length > 0) setImmediate(saveSome);
-    };
-    if (left.length > 0) saveSome();
-  }
-
-  #save(nodes: readonly Enrolled[]): void {
-    const { table, now, log } = this.#options;
-    const dirty = nodes.filter(({ isDirty }) => isDirty);
-    const views = dirty.flatMap(({ node, link }) => {
-      const { view, seenAt } = link;
-      if (view.cursor === null) return [];
-      const { version } = view;
-      return [{ nodeId: node.id, ...view.cursor, seenAt: seenAt ?? now(), version, state: view.store() }];
-    });
-    try {
-      table.saveViews(views);
-      for (const one of dirty) one.isDirty = one.link.view.cursor === null;
-    } catch (error) {
-      log('views could not be kept', { nodes: views.length, ...faultOf(error) });
-    }
   }
 }
