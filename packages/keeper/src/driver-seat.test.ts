@@ -84,3 +84,14 @@ test('when the driver leaves, who asked first is next; else the only one who may
   expect(seat.driver).toBe(fay);
   expect(eve.told).toEqual([]);
 });
+
+test('whoever is left alone takes the empty seat, also when it was not the driver who left last', () => {
+  const { seat, enter } = scene();
+  const [ada, bob, cleo] = [enter('ada'), enter('bob'), enter('cleo')];
+  enter('dan', 'watch');
+  seat.leave(ada);
+  expect(seat.driver).toBeNull();
+  seat.leave(bob);
+  expect(seat.driver).toBe(cleo);
+  expect(cleo.told).toEqual(['drives']);
+});

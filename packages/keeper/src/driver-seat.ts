@@ -68,14 +68,15 @@ export class DriverSeat<One extends Contender> {
     this.#tellAsks();
   }
 
+  /** One who is left alone with nobody in the seat takes it, whoever left. */
   leave(one: One): void {
     this.#here.delete(one);
     const didAsk = this.#asking.delete(one);
-    if (one !== this.#driver) {
+    if (one === this.#driver) this.#driver = null;
+    if (this.#driver !== null) {
       if (didAsk) this.#tellAsks();
       return;
     }
-    this.#driver = null;
     const [first] = this.#asking;
     const candidates = [...this.#here].filter(({ attachment }) => attachment.mode === 'drive');
     const next = first ?? (candidates.length === 1 ? candidates[0] : undefined);
