@@ -21,17 +21,19 @@ export interface BoardViews {
   readonly views: number;
   /** What the measured figure is called. */
   readonly name: string;
+  /** A directory for the browser. */
+  readonly home: string;
 }
 
 /** Adds nothing where the machine has no browser. */
 export async function measureBoard(
   hub: HubProcess,
-  { views, name }: BoardViews,
+  { views, name, home }: BoardViews,
   samples: Samples,
 ): Promise<void> {
   const path = browserPath();
   if (path === null) return;
-  const browser = await openBrowser(path);
+  const browser = await openBrowser(path, home);
   try {
     const context = await browser.newContext({ viewport: { width: WIDTH, height: HEIGHT } });
     const page = await context.newPage();

@@ -36,7 +36,7 @@ export async function measureFirstBoard(context: Context): Promise<SectionResult
       const areKnown = async () =>
         (await hubRequest(hub.owner, 'sessions.list', { limit: 1 })).total === sessions.length;
       await waitUntil('every session is known', areKnown);
-      await measureBoard(hub, { views: scale.boardViews, name: FIRST_VIEW }, samples);
+      await measureBoard(hub, { views: scale.boardViews, name: FIRST_VIEW, home: scratch }, samples);
     } finally {
       for (const session of sessions)
         await node.request('session.stop', { ...addressOf(session), force: true });

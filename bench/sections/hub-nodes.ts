@@ -39,7 +39,7 @@ export async function measureHubNodes(context: Context): Promise<SectionResult> 
     for (const [what, path] of LISTS) await list(context, samples, observer, { what, path });
     await rest(context, samples, hub);
     await fanOut(context, samples, { hub, fleets, observer });
-    await measureBoard(hub, { views: scale.boardViews, name: BOARD }, samples);
+    await measureBoard(hub, { views: scale.boardViews, name: BOARD, home: scratch }, samples);
   } finally {
     await Promise.all(fleets.map((fleet) => fleet.close()));
     await hub.stop();

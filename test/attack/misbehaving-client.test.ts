@@ -406,12 +406,16 @@ describe('hundreds of connections that say nothing', () => {
 
   it('but their proof to the node are bounded, the next is told why, and there is room again when they leave', async () => {
     const held: Socket[] = [];
-    const { connections } = await connection.request('node.status', {});
-    for (let count = connections.open; count < connections.limit; count += 1) {
-      const socket = await openReady(paths.node);
-      open.add(socket);
-      held.push(socket);
-    }
+    // Of those that are counted, some may be leaving.
+    await waitFor('every place to be taken', async () => {
+      const { connections } = await connection.request('node.status', {});
+      for (let count = connections.open; count < connections.limit; count += 1) {
+        const socket = await openReady(paths.node);
+        open.add(socket);
+        held.push(socket);
+      }
+      return connections.open === connections.limit;
+    });
     const next = connectTo(roost);
     await expect(next).rejects.toMatchObject({ failure: { code: 'connections-exhausted' } });
     // A command waits a while for room.

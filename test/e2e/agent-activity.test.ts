@@ -11,7 +11,7 @@ import {
   type ToolCall,
 } from '@roost/lab';
 import type { NodeConnection } from '@roost/client';
-import { addressOf, type PromptDelivery, type Session } from '@roost/protocol';
+import { addressOf, FailureError, type PromptDelivery, type Session } from '@roost/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FULL_ATTACK } from '../support/counts.ts';
 import { connectTo } from '../support/node-client.ts';
@@ -155,6 +155,11 @@ const becomes = (wanted: string) =>
 const press = (key: string) =>
   roost.ok(/^[a-z]+$/.test(key) ? ['send', 'agent', '--key', key] : ['send', 'agent', key]);
 
+function occupied(error: unknown): null {
+  if (error instanceof FailureError && error.failure.code === 'composer-occupied') return null;
+  throw error;
+}
+
 describe('what a real agent is doing', () => {
   it.for(STORIES)(
     '$provider: its dialogs, prompts that arrive, a permission, an interrupt; nothing else in between',
@@ -200,7 +205,11 @@ describe('what a real agent is doing', () => {
         await screenShows(/^(?![^]*half a thought)/);
 
         const long = `count ${'and on, line by line\n'.repeat(60)}to the end`;
-        expect(await prompt(long, 'answered')).toMatchObject({ delivery: 'answered' });
+        // What was typed goes letter by letter.
+        const answered = await waitFor('the composer to be empty', () =>
+          prompt(long, 'answered').catch(occupied),
+        );
+        expect(answered).toMatchObject({ delivery: 'answered' });
         await becomes('done');
         expect(await roost.ok(['attention'])).toContain('done');
         expect(server.requests.some(({ prompt: text }) => text.includes(long))).toBe(true);

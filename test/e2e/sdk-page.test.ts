@@ -82,7 +82,7 @@ it('works in programs without modules of Node', async () => {
 
 it.skipIf(chromium === null)('works in a page of the hub', async () => {
   const { url: login } = await hub.json<{ url: string }>(['hub', 'login']);
-  const browser = await openBrowser(chromium ?? '');
+  const browser = await openBrowser(chromium ?? '', hub.root);
   try {
     const page = await browser.newPage();
     const said: string[] = [];

@@ -101,7 +101,10 @@ describe.skipIf(chromium === null)('the pages of a hub', () => {
     await page.getByText('The line to the hub was lost').waitFor(RESTART);
     await roost.ok(['hub', 'up']);
     await page.getByText('The line to the hub was lost').waitFor({ state: 'hidden', ...RESTART });
-    await page.getByText('You drive').waitFor(RESTART);
+    await waitFor('the page to drive again', () => page.getByText('You drive').isVisible(), {
+      timeoutMs: RESTART.timeout,
+      state: () => page.getByRole('main').innerText(),
+    });
     await roost.ok(['down', '--no-start']);
     await roost.ok(['up']);
     await page.getByText('You drive').waitFor(RESTART);

@@ -18,9 +18,14 @@ export function browserPath(): string | null {
   return null;
 }
 
-export function openBrowser(path: string): Promise<Browser> {
-  // Whoever runs the tests as root has no sandbox to offer; the pages are our own.
-  return chromium.launch({ executablePath: path, args: ['--no-sandbox', '--disable-gpu'] });
+/** `home`: for what a browser keeps beside its profile, which goes with it. */
+export function openBrowser(path: string, home: string): Promise<Browser> {
+  return chromium.launch({
+    executablePath: path,
+    // Whoever runs the tests as root has no sandbox to offer; the pages are our own.
+    args: ['--no-sandbox', '--disable-gpu'],
+    env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, LANG: process.env.LANG, HOME: home },
+  });
 }
 
 /** What a page did that it must not: requests to elsewhere, breaches of its policy, faults of its own. */

@@ -28,7 +28,7 @@ export class HubPages implements AsyncDisposable {
   }
 
   static async of(roost: RoostHome, chromium: string): Promise<HubPages> {
-    return new HubPages(roost, await openBrowser(chromium));
+    return new HubPages(roost, await openBrowser(chromium, roost.root));
   }
 
   async open({ width = 1_280, colorScheme = 'light', user }: PageLook = {}): Promise<OpenedPage> {
