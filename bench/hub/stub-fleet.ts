@@ -6,7 +6,7 @@ import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hubRequest } from '@roost/client';
-import { SessionId, SessionName, type Session } from '@roost/protocol';
+import { SessionId, SessionName, type Result, type Session } from '@roost/protocol';
 import { StubNode } from '../../test/support/stub-node.ts';
 import { answerOf } from '../child-answer.ts';
 import { SESSION } from '../sample-session.ts';
@@ -44,6 +44,15 @@ export interface StubFleet {
   close(): Promise<void>;
 }
 
+/** Whoever looks at a session sees this. */
+const SCREEN: Result<'session.readScreen'> = {
+  lines: ['nothing runs here', 'it only says so'],
+  size: { columns: 80, rows: 24 },
+  cursor: null,
+  title: null,
+  alternateScreen: false,
+  truncated: false,
+};
 /** Invitations under way at once. */
 const ENROLLING_MAX = 8;
 /** Events of one turn when there is no pace. */
@@ -133,6 +142,7 @@ class Member {
         this.#onRead();
         return { interactions: [], truncated: false };
       },
+      'session.readScreen': () => SCREEN,
     });
   }
 
