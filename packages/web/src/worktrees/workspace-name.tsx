@@ -15,13 +15,17 @@ export function useWorkspaceName(nodeId: NodeId, workspaceId: WorkspaceId): stri
   return (isManaged ? branchOf(leases.data, workspaceId) : null) ?? workspaceId;
 }
 
-export function WorkspaceName({
-  nodeId,
-  workspaceId,
-}: {
+interface Place {
   readonly nodeId: NodeId;
   readonly workspaceId: WorkspaceId;
-}) {
+}
+
+/** Most workspaces have no other name, and there are many on a page: nothing is asked for those. */
+export function WorkspaceName(place: Place) {
+  return isManagedWorktree(place.workspaceId) ? <BranchName {...place} /> : place.workspaceId;
+}
+
+function BranchName({ nodeId, workspaceId }: Place) {
   const name = useWorkspaceName(nodeId, workspaceId);
   return name === workspaceId ? name : <span title={workspaceId}>{name}</span>;
 }
