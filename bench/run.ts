@@ -36,7 +36,7 @@ import type { Subject } from './subjects/subject.ts';
 import { TmuxSubject } from './subjects/tmux.ts';
 
 const USAGE = `Usage: npm run bench -- [--quick] [--only a,b] [--out DIR]
-  --quick     small sizes, under a minute: shows that it works, its numbers mean little
+  --quick     small sizes, a minute or two: shows that it works, its numbers mean little
   --only IDS  some sections: a throughput, b echo, c start, d memory, e node restart, f attach,
               g snapshot, h event fan-out, i interrupt, j git, k workspaces, l kept sessions,
               m conversation, n hub with many nodes, o terminal through a hub,

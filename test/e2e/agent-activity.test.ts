@@ -202,7 +202,6 @@ describe('what a real agent is doing', () => {
         run.shows('half-typed');
         const typed = Array.from('half a thought', () => ['--key', 'backspace']);
         await roost.ok(['send', 'agent', ...typed.flat()]);
-        await screenShows(/^(?![^]*half a thought)/);
 
         const long = `count ${'and on, line by line\n'.repeat(60)}to the end`;
         // What was typed goes letter by letter.

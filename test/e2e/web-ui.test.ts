@@ -1,14 +1,14 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { accessFaults, browserPath } from '../support/browser.ts';
 import { HubPages } from '../support/hub-pages.ts';
 import { RoostHome } from '../support/roost-home.ts';
+import { makeRepository } from '../support/scratch-repository.ts';
+import { putStandInAgent } from '../support/stand-in-agent.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const SPOKEN_AGENT = new URL('../support/spoken-agent.mjs', import.meta.url).pathname;
 const chromium = browserPath();
 /** Milliseconds for what a page shows after a process was started anew. */
 const RESTART = { timeout: 45_000 };
@@ -19,15 +19,9 @@ describe.skipIf(chromium === null)('the pages of a hub', () => {
 
   beforeAll(async () => {
     roost = new RoostHome();
-    const bin = join(roost.root, 'bin');
-    mkdirSync(bin);
-    symlinkSync(SPOKEN_AGENT, join(bin, 'qwen'));
-    roost.environment.PATH = `${bin}:${dirname(process.execPath)}:${roost.environment.PATH ?? ''}`;
+    putStandInAgent(roost);
     writeFileSync(join(roost.work, 'notes.txt'), 'one\n');
-    const git = (...args: string[]) => execFileSync('git', ['-C', roost.work, ...args]);
-    git('init', '--quiet', '--initial-branch', 'main');
-    git('add', '.');
-    git('-c', 'user.name=A', '-c', 'user.email=a@b.c', 'commit', '--quiet', '--message', 'Begin');
+    makeRepository(roost.work);
     await roost.ok(['up']);
     await roost.ok(['workspace', 'add', roost.work]);
     await roost.run('shell', ['bash', '--norc']);
