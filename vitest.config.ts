@@ -1,9 +1,9 @@
-import { availableParallelism } from 'node:os';
 import { defaultServerConditions } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { FULL_ATTACK } from './test/support/counts.ts';
+import { FileOrder } from './test/support/file-order.ts';
 
-// Projects by cost, one after the other; within one, as many files at a time as keep two processors busy. `attack` runs a reduced count
+// Projects by cost; as many files at a time as keep two processors busy. `attack` runs a reduced count
 // here; the full one under `npm run attack` drives a machine to its limits, one file at a time. Files of a worker share their modules
 // (`isolate`), which take longer to load than most tests: no test may leave anything behind in one.
 
@@ -20,12 +20,15 @@ const REAL_AGENTS = [
 const conditions = ['roost-source', ...defaultServerConditions];
 const sources = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 
+/** Many files wait for what they have begun; more of them at a time, and some have to wait too long. */
+const WORKERS = Number(process.env.WORKERS ?? 2);
+
 /** A condition is waited for on a machine that does other things, too: the default of one second is soon over there. */
 const patient = { expect: { poll: { timeout: 20_000 } } };
 
 export default defineConfig({
   test: {
-    sequence: { shuffle: true },
+    sequence: { shuffle: true, sequencer: FileOrder },
     reporters: ['default', './scripts/summary-reporter.mjs'],
     projects: [
       {
@@ -33,9 +36,7 @@ export default defineConfig({
         test: {
           ...patient,
           name: 'unit',
-          sequence: { groupOrder: 0 },
-          // Otherwise one processor less than there are.
-          maxWorkers: availableParallelism(),
+          maxWorkers: WORKERS,
           isolate: false,
           include: ['packages/*/src/**/*.test.{ts,tsx}', 'bench/**/*.test.ts'],
           globalSetup: ['test/support/bundled-node.ts'],
@@ -49,8 +50,7 @@ export default defineConfig({
         test: {
           ...patient,
           name: 'e2e',
-          sequence: { groupOrder: 1 },
-          maxWorkers: 2,
+          maxWorkers: WORKERS,
           isolate: false,
           include: ['test/{e2e,frozen}/**/*.test.ts'],
           exclude: REAL_AGENTS,
@@ -63,8 +63,7 @@ export default defineConfig({
         test: {
           ...patient,
           name: 'agents',
-          sequence: { groupOrder: 2 },
-          maxWorkers: 2,
+          maxWorkers: WORKERS,
           include: REAL_AGENTS,
           testTimeout: 120_000,
           hookTimeout: 60_000,
@@ -75,8 +74,8 @@ export default defineConfig({
         test: {
           ...patient,
           name: 'attack',
-          sequence: { groupOrder: 3 },
-          maxWorkers: FULL_ATTACK ? 1 : 2,
+          sequence: { groupOrder: FULL_ATTACK ? 1 : 0 },
+          maxWorkers: FULL_ATTACK ? 1 : WORKERS,
           isolate: FULL_ATTACK,
           include: ['test/attack/**/*.test.ts'],
           globalSetup: ['test/support/bundled-node.ts'],

@@ -34,7 +34,12 @@ export class HubPages implements AsyncDisposable {
   async open({ width = 1_280, colorScheme = 'light', user }: PageLook = {}): Promise<OpenedPage> {
     const words = ['hub', 'login', ...(user === undefined ? [] : [user])];
     const { url: login } = await this.#roost.json<{ url: string }>(words);
-    const context = await this.browser.newContext({ viewport: { width, height: 800 }, colorScheme });
+    const context = await this.browser.newContext({
+      viewport: { width, height: 800 },
+      colorScheme,
+      // What moves into its place is waited for before it is clicked.
+      reducedMotion: 'reduce',
+    });
     const page = await context.newPage();
     const faults = watchPage(page, new URL(login).origin);
     await page.goto(login);
