@@ -3,9 +3,9 @@ import { defineConfig } from 'vitest/config';
 import { FULL_ATTACK } from './test/support/counts.ts';
 import { FileOrder } from './test/support/file-order.ts';
 
-// Projects by cost; as many files at a time as keep two processors busy. `attack` runs a reduced count
-// here; the full one under `npm run attack` drives a machine to its limits, one file at a time. Files of a worker share their modules
-// (`isolate`), which take longer to load than most tests: no test may leave anything behind in one.
+// Projects by cost; as many files at a time as keep two processors busy. `attack` runs a reduced count here; the full one under
+// `npm run attack` drives a machine to its limits, one file at a time. Files of a worker share their modules (`isolate`), which take longer
+// to load than most tests: no test may leave anything behind in one.
 
 const REAL_AGENTS = [
   'agent-activity',
@@ -20,8 +20,8 @@ const REAL_AGENTS = [
 const conditions = ['roost-source', ...defaultServerConditions];
 const sources = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 
-/** Many files wait for what they have begun; more of them at a time, and some have to wait too long. */
-const WORKERS = Number(process.env.WORKERS ?? 2);
+/** Whole programs at work, and browsers; more at a time, and some would have to wait too long. */
+const WORKERS = 2;
 
 /** A condition is waited for on a machine that does other things, too: the default of one second is soon over there. */
 const patient = { expect: { poll: { timeout: 20_000 } } };
@@ -36,7 +36,9 @@ export default defineConfig({
         test: {
           ...patient,
           name: 'unit',
-          maxWorkers: WORKERS,
+          sequence: { groupOrder: 0 },
+          // Many of them wait for what they have begun.
+          maxWorkers: 3,
           isolate: false,
           include: ['packages/*/src/**/*.test.{ts,tsx}', 'bench/**/*.test.ts'],
           globalSetup: ['test/support/bundled-node.ts'],
@@ -50,6 +52,7 @@ export default defineConfig({
         test: {
           ...patient,
           name: 'e2e',
+          sequence: { groupOrder: 1 },
           maxWorkers: WORKERS,
           isolate: false,
           include: ['test/{e2e,frozen}/**/*.test.ts'],
@@ -63,7 +66,9 @@ export default defineConfig({
         test: {
           ...patient,
           name: 'agents',
+          sequence: { groupOrder: 1 },
           maxWorkers: WORKERS,
+          isolate: false,
           include: REAL_AGENTS,
           testTimeout: 120_000,
           hookTimeout: 60_000,
@@ -74,7 +79,7 @@ export default defineConfig({
         test: {
           ...patient,
           name: 'attack',
-          sequence: { groupOrder: FULL_ATTACK ? 1 : 0 },
+          sequence: { groupOrder: FULL_ATTACK ? 2 : 1 },
           maxWorkers: FULL_ATTACK ? 1 : WORKERS,
           isolate: FULL_ATTACK,
           include: ['test/attack/**/*.test.ts'],

@@ -30,7 +30,12 @@ export class FileOrder extends BaseSequencer {
     const ranked = files.map((file) => {
       const long = LONG.findIndex((name) => file.moduleId.endsWith(name));
       const drawn = createHash('sha256').update(`${seed} ${file.moduleId}`).digest('hex');
-      return { file, project: PROJECTS.indexOf(file.project.name), long: long < 0 ? LONG.length : long, drawn };
+      return {
+        file,
+        project: PROJECTS.indexOf(file.project.name),
+        long: long < 0 ? LONG.length : long,
+        drawn,
+      };
     });
     ranked.sort((a, b) => a.project - b.project || a.long - b.long || (a.drawn < b.drawn ? -1 : 1));
     return Promise.resolve(ranked.map(({ file }) => file));

@@ -9,6 +9,7 @@ it(
     tellSpokenStory(
       {
         provider: 'gemini',
+        isLarge: true,
         tool: (file) => ({
           name: 'run_shell_command',
           input: { command: `touch ${file}`, description: 'makes a file' },

@@ -9,6 +9,7 @@ it(
     tellSpokenStory(
       {
         provider: 'opencode',
+        isLarge: true,
         tool: (file) => ({ name: 'bash', input: { command: `touch ${file}`, description: 'makes a file' } }),
       },
       context,

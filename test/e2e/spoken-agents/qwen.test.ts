@@ -9,6 +9,7 @@ it(
     tellSpokenStory(
       {
         provider: 'qwen',
+        isLarge: true,
         tool: (file) => ({
           name: 'run_shell_command',
           input: { command: `touch ${file}`, description: 'makes a file', is_background: false },
