@@ -35,10 +35,13 @@ interface ActivitiesOptions {
   readonly keepers: Pick<KeeperPool, 'get'>;
   readonly lifecycle: Pick<SessionLifecycle, 'write'>;
   readonly log: Log;
+  /** Milliseconds; `Date.now` unless a test says otherwise. */
+  readonly now?: () => number;
 }
 
 export class Activities {
   readonly #options: ActivitiesOptions;
+  readonly #now: () => number;
   readonly #facts = new Map<SessionId, ActivityFacts>();
   readonly #timers = new Map<SessionId, NodeJS.Timeout>();
   readonly #looks: ScreenLooks;
@@ -47,6 +50,7 @@ export class Activities {
   constructor(options: ActivitiesOptions) {
     const { store, keepers, log } = options;
     this.#options = options;
+    this.#now = options.now ?? Date.now;
     this.#looks = new ScreenLooks({
       link: (sessionId) => keepers.get(findSession(store.sql, sessionId)?.keeper_id ?? null),
       seen: (sessionId, verdict) => this.#seen(sessionId, verdict),
@@ -71,24 +75,24 @@ export class Activities {
   /** The agent itself says something. Of a session that does not run it is ignored. */
   heard(sessionId: SessionId, source: 'stream' | 'hooks', event: AgentEvent): void {
     const signal = signalOfEvent(event);
-    if (signal !== null) this.#change(sessionId, (facts) => tell(facts, source, signal, Date.now()));
+    if (signal !== null) this.#change(sessionId, (facts, now) => tell(facts, source, signal, now));
   }
 
   /** It takes its first prompt: its stream says so. */
   ready(sessionId: SessionId): void {
-    this.#change(sessionId, (facts) => tell(facts, 'stream', { kind: 'composer' }, Date.now()));
+    this.#change(sessionId, (facts, now) => tell(facts, 'stream', { kind: 'composer' }, now));
   }
 
   /** As its stream left it, whatever was shown since: it asks for that, it works, or it rests. */
-  restored(sessionId: SessionId, now: 'working' | 'resting' | Pick<InteractionRow, 'kind' | 'tool'>): void {
+  restored(sessionId: SessionId, as: 'working' | 'resting' | Pick<InteractionRow, 'kind' | 'tool'>): void {
     const signal: Signal =
-      now === 'working'
+      as === 'working'
         ? { kind: 'working' }
-        : now === 'resting'
+        : as === 'resting'
           ? { kind: 'finished', interrupted: false }
-          : { kind: 'blocked', reason: now.kind, authority: null, detail: now.tool };
-    this.#change(sessionId, (facts) =>
-      now === 'resting' && !isTurnShown(facts) ? facts : tell(facts, 'stream', signal, Date.now()),
+          : { kind: 'blocked', reason: as.kind, authority: null, detail: as.tool };
+    this.#change(sessionId, (facts, now) =>
+      as === 'resting' && !isTurnShown(facts) ? facts : tell(facts, 'stream', signal, now),
     );
   }
 
@@ -99,7 +103,7 @@ export class Activities {
 
   /** Somebody has looked at the session. */
   acknowledge(sessionId: SessionId): void {
-    this.#change(sessionId, (facts) => acknowledge(facts, Date.now()));
+    this.#change(sessionId, acknowledge);
   }
 
   close(): void {
@@ -114,7 +118,7 @@ export class Activities {
     const rules = transport === 'pty' ? (findProvider(provider)?.screen ?? []) : [];
     if (protocol === null && rules.length === 0) return;
     if (!this.#facts.has(id)) {
-      const facts = activity === null ? newFacts(Date.now()) : restoredFacts(activity);
+      const facts = activity === null ? newFacts(this.#now()) : restoredFacts(activity);
       this.#facts.set(id, facts);
       if (activity === null) this.#store(id, facts);
     }
@@ -123,26 +127,27 @@ export class Activities {
 
   #seen(sessionId: SessionId, verdict: ScreenVerdict | null): void {
     const seen = verdict === null ? null : { source: verdict.source, signal: signalOf(verdict) };
-    this.#change(sessionId, (facts) => look(facts, seen, Date.now()));
+    this.#change(sessionId, (facts, now) => look(facts, seen, now));
   }
 
-  #change(sessionId: SessionId, step: (facts: ActivityFacts) => ActivityFacts): void {
+  #change(sessionId: SessionId, step: (facts: ActivityFacts, now: number) => ActivityFacts): void {
     const before = this.#facts.get(sessionId);
     if (before === undefined) return;
-    const after = step(before);
+    // One reading of the clock for both: what is not due for the one is what the other waits for.
+    const now = this.#now();
+    const after = step(before, now);
     this.#facts.set(sessionId, after);
     if (after.shown !== before.shown) this.#store(sessionId, after);
-    this.#settleLater(sessionId, after);
+    this.#settleLater(sessionId, settlesIn(after, now));
   }
 
-  #settleLater(sessionId: SessionId, facts: ActivityFacts): void {
+  #settleLater(sessionId: SessionId, waitMs: number | null): void {
     clearTimeout(this.#timers.get(sessionId));
-    const wait = settlesIn(facts, Date.now());
-    if (wait === null) {
+    if (waitMs === null) {
       this.#timers.delete(sessionId);
       return;
     }
-    const timer = setTimeout(() => this.#change(sessionId, (now) => settle(now, Date.now())), wait);
+    const timer = setTimeout(() => this.#change(sessionId, settle), waitMs);
     this.#timers.set(sessionId, timer.unref());
   }
 
