@@ -46,7 +46,9 @@ test('the page shows the command that runs the example, and it does what the pag
   const [first = 0, last = 0] = [sequences[0], sequences.at(-1)];
   expect(sequences).toEqual(
     journal
-      .filter(({ sequence, body }) => sequence >= first && sequence <= last && body.kind !== 'workspace-changed')
+      .filter(
+        ({ sequence, body }) => sequence >= first && sequence <= last && body.kind !== 'workspace-changed',
+      )
       .map(({ sequence }) => sequence),
   );
   expect(await roost.sessions()).toEqual([]);

@@ -1,6 +1,7 @@
 /** `roost provider`: the agents that can be run by name, whether they are on this machine, and what to do about it. */
 import type { Command } from 'commander';
 import { FailureError, type ProviderReport, type Result } from '@roost/protocol';
+import { checkProvider, listProviders } from '../ask-providers.ts';
 import type { CommandContext } from '../command-context.ts';
 import { paletteFor } from '../paint.ts';
 import { printable } from '../printable.ts';
@@ -13,9 +14,6 @@ import {
   versionText,
 } from '../provider-view.ts';
 import { layOutTable, type Column } from '../table.ts';
-
-/** Milliseconds: several programs may have to be asked for their versions, each for up to five seconds. */
-const ASK_TIMEOUT_MS = 60_000;
 
 const COLUMNS: readonly Column[] = [
   { title: 'NAME' },
@@ -60,12 +58,7 @@ export function define(command: Command, context: CommandContext): void {
     .argument('<name>', 'which one')
     .option('--json', 'print one JSON document')
     .action(async (name: string, options: { json?: boolean }) => {
-      const connection = await context.node();
-      const answer = await connection.request(
-        'provider.check',
-        { provider: name },
-        { timeoutMs: ASK_TIMEOUT_MS },
-      );
+      const answer = await checkProvider(context, name);
       if (options.json === true) context.printJson(answer);
       else {
         const { stdout, env } = context.terminal;
@@ -78,11 +71,6 @@ export function define(command: Command, context: CommandContext): void {
       }
       if (answer.findings.some(({ level }) => level === 'fail')) context.exitCode = 1;
     });
-}
-
-async function listProviders(context: CommandContext): Promise<Result<'provider.list'>> {
-  const connection = await context.node();
-  return connection.request('provider.list', {}, { timeoutMs: ASK_TIMEOUT_MS });
 }
 
 async function printTable(

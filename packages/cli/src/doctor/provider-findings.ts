@@ -1,17 +1,12 @@
 /** The agent programs, as the node finds them. */
+import { listProviders } from '../ask-providers.ts';
 import type { CommandContext } from '../command-context.ts';
 import { stateNote, versionText } from '../provider-view.ts';
 import type { Finding } from './examine.ts';
 
-/** Milliseconds: several programs may have to be asked for their versions, each for up to five seconds. */
-const ASK_TIMEOUT_MS = 60_000;
-
 /** Nothing when there is no node to ask: that has been said already. */
 export async function* examineProviders(context: CommandContext): AsyncGenerator<Finding, void, void> {
-  const answer = await context
-    .node()
-    .then((connection) => connection.request('provider.list', {}, { timeoutMs: ASK_TIMEOUT_MS }))
-    .catch(() => null);
+  const answer = await listProviders(context).catch(() => null);
   if (answer === null) return;
   const absent: string[] = [];
   for (const { id, displayName, installed, discovery } of answer.providers) {
