@@ -22,9 +22,9 @@ import { followHolders } from '../managed-worktrees/lease-table.ts';
 import { deletePrompts } from '../prompts/waiting-prompts.ts';
 import { followSession } from '../records/follow-session.ts';
 import { settleAcceptedOf } from '../spawn/ledger-table.ts';
-import { cameToRun } from '../spawn/whether-it-runs.ts';
 import type { Sql, SqlValue } from '@roost/storage';
 import type { Transaction } from '../store/store.ts';
+import { cameToRun } from './came-to-run.ts';
 
 const Row = z.object({
   id: SessionId,

@@ -12,6 +12,7 @@ import {
 import { canonicalDigest } from '../canonical-json.ts';
 import type { KeeperPool } from '../keepers/keeper-pool.ts';
 import type { Log } from '@roost/storage';
+import { cameToRun } from '../sessions/came-to-run.ts';
 import type { SessionLifecycle } from '../sessions/lifecycle.ts';
 import { findSession, type SessionRow } from '../sessions/session-table.ts';
 import type { Store, Transaction } from '../store/store.ts';
@@ -32,7 +33,6 @@ import {
   type LedgerRow,
   type NewLaunch,
 } from './ledger-table.ts';
-import { cameToRun } from './whether-it-runs.ts';
 
 /** Launches that are remembered for one client. */
 const LAUNCHES_PER_CLIENT_MAX = 256;
