@@ -250,10 +250,12 @@ describe('files over the wire', () => {
         client.call('workspace.createFile', { workspaceId, path: 'src/late' }),
         client.call('workspace.createDirectory', { workspaceId, path: 'src/late-directory' }),
       ].map(failureOf);
+      let timedOut = 0;
+      for (const one of asked) void one.then(() => (timedOut += 1));
       expect(await failureOf(client.call('workspace.readFile', { workspaceId, path: 'src/lib.rs' }))).toBe(
         'backend-busy',
       );
-      expect(performance.now() - began).toBeLessThan(1_500);
+      expect(timedOut).toBe(0);
       expect(await asked[0]).toBe('repository-file-read-timed-out');
       // Whoever has given up waiting has not given its slot back.
       expect(await failureOf(client.call('workspace.readFile', { workspaceId, path: 'src/lib.rs' }))).toBe(
@@ -264,7 +266,7 @@ describe('files over the wire', () => {
         'repository-entry-create-timed-out',
         'repository-entry-create-timed-out',
       ]);
-      expect(performance.now() - began).toBeLessThan(8_000);
+      expect(performance.now() - began).toBeLessThan(20_000);
       for (const pipe of pipes) closeSync(openSync(pipe, 'w'));
       for (const one of hanging) await (await one).close();
       const busy = async () =>

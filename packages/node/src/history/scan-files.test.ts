@@ -167,12 +167,12 @@ describe('a scan of 10,000 sessions', () => {
     expect(cold.sessions).toHaveLength(10_000);
     expect(cold.sessions[0]?.summary.sessionId).toBe(uuid(9_999));
     // The benchmark holds the target; this only notices a scan that has stopped turning.
-    expect(delay.percentile(99) / 1e6).toBeLessThan(50);
+    expect(delay.percentile(99) / 1e6).toBeLessThan(500);
     const startedAt = performance.now();
     const warm = await scanner.scan(goOn);
     const took = performance.now() - startedAt;
     expect(warm.sessions.every((one, index) => one === cold.sessions[index])).toBe(true);
-    expect(took).toBeLessThan(2_000);
+    expect(took).toBeLessThan(20_000);
   });
 });
 
