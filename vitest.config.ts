@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defaultServerConditions } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { FULL_ATTACK } from './test/support/counts.ts';
@@ -38,7 +39,7 @@ export default defineConfig({
           name: 'unit',
           sequence: { groupOrder: 0 },
           // Many of them wait for what they have begun.
-          maxWorkers: 3,
+          maxWorkers: availableParallelism() + 1,
           isolate: false,
           include: ['packages/*/src/**/*.test.{ts,tsx}', 'bench/**/*.test.ts'],
           globalSetup: ['test/support/bundled-node.ts'],

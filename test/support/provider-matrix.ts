@@ -57,7 +57,8 @@ export class ProviderRun {
     const { provider, transport } = this.#key;
     const isSame = (row: Row) => row.provider === provider && row.transport === transport;
     const row: Row = { ...this.#key, seen: this.#seen };
-    if (process.env.ROOST_MATRIX !== 'write') {
+    // What was not told to its end is never written.
+    if (how === 'part' || process.env.ROOST_MATRIX !== 'write') {
       const written = rows.find(isSame);
       const hint = 'npm run lab:matrix   writes down what is seen now';
       if (how === 'whole') expect(row, hint).toEqual(written);

@@ -228,7 +228,7 @@ describe('a screen', () => {
     const started = performance.now();
     const screen = new OpenScreen({ scrollbackLines: 5_000 });
     for (const final of 'STLMIZb@PXABCDEFGd') screen.feed(`x\x1b[2147483647${final}`);
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(performance.now() - started).toBeLessThan(1_000);
     screen.feed('\x1b[?1049h\x1b[99;99Hx\x1b[1Jy');
     expect(screen.readText(0).lines.join('')).toBe('y');
   });

@@ -316,7 +316,7 @@ test('a slow stream takes its time and can be cut in the middle', async () => {
 
 test('close ends idle connections and running streams at once', async () => {
   const server = await start({
-    replies: [{ kind: 'text', text: 'x'.repeat(100), pieceLength: 1, delayMs: 30_000 }],
+    replies: [{ kind: 'text', text: 'x'.repeat(100), pieceLength: 1, delayMs: 10_000 }],
   });
   const idle = connect(server.port, '127.0.0.1');
   await once(idle, 'connect');
@@ -324,7 +324,7 @@ test('close ends idle connections and running streams at once', async () => {
   const startedAt = performance.now();
   idle.resume();
   await Promise.all([server.close(), once(idle, 'close'), expect(stream.text()).rejects.toThrow()]);
-  expect(performance.now() - startedAt).toBeLessThan(15_000);
+  expect(performance.now() - startedAt).toBeLessThan(2000);
 });
 
 test('broken and huge bodies are refused', async () => {

@@ -19,9 +19,13 @@ const rule = '─'.repeat(40);
 const COMPOSER: ScreenFrame = {
   revision: 1,
   lines: [rule, '❯ ', rule, '  ? for shortcuts'],
+  size: { columns: 80, rows: 24 },
+  cursor: { column: 2, row: 1, visible: true },
+  title: null,
+  alternateScreen: false,
   drawing: '',
   ended: false,
-} as unknown as ScreenFrame;
+};
 
 let directory: string;
 let store: Store;
@@ -41,7 +45,6 @@ it('shows what is steady also when a timer fires a little before its time on the
   const asked: number[] = [];
   const link = {
     isConnected: true,
-    children: new Map([[id, {}]]),
     // The first screen at once; no other one comes.
     call: (_: string, { after }: { after: number }) => {
       asked.push(after);

@@ -12,7 +12,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { findProvider, type HistoryFiles } from '@roost/providers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { claudeLines, uuid, writeClaude } from './history-for-test.ts';
@@ -149,7 +148,7 @@ describe('what stands where sessions should be', () => {
 });
 
 describe('a scan of 10,000 sessions', () => {
-  it('finds them all, leaves the event loop free, and is quick when nothing changed', async () => {
+  it('finds them all, leaves the event loop free, and reads nothing again when nothing changed', async () => {
     const folder = join(home, '.claude', 'projects');
     const text = claudeLines({ number: 0, directory: '/a' });
     for (let number = 0; number < 10_000; number += 1) {
@@ -160,19 +159,21 @@ describe('a scan of 10,000 sessions', () => {
       utimesSync(file, number, number);
     }
     const scanner = scannerFor();
-    const delay = monitorEventLoopDelay({ resolution: 1 });
-    delay.enable();
+    let turns = 0;
+    let isScanning = true;
+    const count = () => {
+      turns += 1;
+      if (isScanning) setImmediate(count);
+    };
+    setImmediate(count);
     const cold = await scanner.scan(goOn);
-    delay.disable();
+    isScanning = false;
     expect(cold.sessions).toHaveLength(10_000);
     expect(cold.sessions[0]?.summary.sessionId).toBe(uuid(9_999));
-    // The benchmark holds the target; this only notices a scan that has stopped turning.
-    expect(delay.percentile(99) / 1e6).toBeLessThan(500);
-    const startedAt = performance.now();
+    // How long each of them takes is the benchmark's to say.
+    expect(turns).toBeGreaterThan(500);
     const warm = await scanner.scan(goOn);
-    const took = performance.now() - startedAt;
     expect(warm.sessions.every((one, index) => one === cold.sessions[index])).toBe(true);
-    expect(took).toBeLessThan(20_000);
   });
 });
 

@@ -20,8 +20,12 @@ let scratch: Scratch;
 let store: Store;
 let journal: Journal;
 let outside: OutsideChanges;
-/** Roots of the looks that have ended. */
+/** Roots of the looks that have begun. */
 let looks: string[];
+/** Looks that ask git now. */
+let asking: number;
+/** A look begins to ask git once this is over. */
+let gate: Promise<void>;
 let told: Extract<EventBody, { kind: 'workspace-changed' }>['workspace'][];
 
 beforeEach(() => {
@@ -31,6 +35,8 @@ beforeEach(() => {
   beginIncarnation(store, '0');
   journal = new Journal(store);
   looks = [];
+  asking = 0;
+  gate = Promise.resolve();
   told = [];
   store.onEvent(({ body }) => {
     if (body.kind === 'workspace-changed') told.push(body.workspace);
@@ -38,7 +44,16 @@ beforeEach(() => {
   outside = new OutsideChanges({
     store,
     journal,
-    look: (root) => lookAtGit(scratch.source, root).finally(() => looks.push(root)),
+    look: async (root) => {
+      looks.push(root);
+      await gate;
+      asking += 1;
+      try {
+        return await lookAtGit(scratch.source, root);
+      } finally {
+        asking -= 1;
+      }
+    },
     log: pino({ level: 'silent' }),
   });
 });
@@ -115,12 +130,14 @@ describe('what happens in a workspace while somebody listens', () => {
     const before = looks.length;
     scratch.write(root, { '.git/index': 'damaged' });
     await waitFor(() => looks.length > before, 'a look at the damage');
-    const goneIn = () => told.map(({ git }) => git === null);
-    expect(goneIn()).not.toContain(true);
+    // No look sees half a repository.
+    let open: () => void = () => undefined;
+    gate = new Promise((resolve) => (open = resolve));
+    await waitFor(() => asking === 0, 'the look at the damage to end');
     renameSync(join(root, '.git'), scratch.at('aside'));
+    open();
     await waitFor(() => gitOf(id) === null, 'the repository to be gone', 30_000);
-    // A look in the middle of it may have seen half a repository.
-    expect(goneIn().indexOf(true)).toBe(goneIn().length - 1);
+    expect(told.map(({ git }) => git === null)).toEqual([false, true]);
   }, 60_000);
 });
 
