@@ -235,11 +235,14 @@ export interface KeeperStart {
   readonly logFile: string;
   /** Milliseconds until it must answer. */
   readonly timeoutMs?: number;
+  /** Gives the start up; a keeper that has answered goes on. */
+  readonly signal?: AbortSignal;
 }
 
 /**
- * Starts a keeper detached from this process (own kernel session, own descriptors), and waits until it answers.
- * @throws KeeperUnreachable when it ended or did not answer in time.
+ * Starts a keeper detached from this process (own kernel session, own descriptors), and waits until it answers. One that does not
+ * is gone when this fails; it may leave its files.
+ * @throws KeeperUnreachable when it ended, did not answer in time, or was given up.
  */
 export async function startKeeper(start: KeeperStart): Promise<KeeperConnection> {
   const deadline = Date.now() + (start.timeoutMs ?? 10_000);
@@ -253,22 +256,38 @@ export async function startKeeper(start: KeeperStart): Promise<KeeperConnection>
   child.unref();
   // An object: set by listeners, which the compiler does not follow.
   const end: { code: string | null } = { code: null };
-  child.on('error', (error: NodeJS.ErrnoException) => {
-    end.code = error.code ?? 'EIO';
+  const ended = new Promise<void>((resolve) => {
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      end.code = error.code ?? 'EIO';
+      resolve();
+    });
+    child.once('exit', () => {
+      end.code ??= 'EXITED';
+      resolve();
+    });
   });
-  child.on('exit', () => {
-    end.code ??= 'EXITED';
-  });
-  for (;;) {
-    try {
-      return await connectKeeper(start.socketPath, { timeoutMs: Math.max(1, deadline - Date.now()) });
-    } catch (error) {
-      const waiting =
-        error instanceof KeeperUnreachable && (error.code === 'ENOENT' || error.code === 'ECONNREFUSED');
-      if (end.code !== null) throw new KeeperUnreachable(end.code, error);
-      if (!waiting || Date.now() > deadline) throw error;
+  const giveUp = () => child.kill('SIGKILL');
+  start.signal?.addEventListener('abort', giveUp);
+  try {
+    if (start.signal?.aborted === true) giveUp();
+    for (;;) {
+      try {
+        return await connectKeeper(start.socketPath, { timeoutMs: Math.max(1, deadline - Date.now()) });
+      } catch (error) {
+        const waiting =
+          error instanceof KeeperUnreachable && (error.code === 'ENOENT' || error.code === 'ECONNREFUSED');
+        if (end.code !== null) throw new KeeperUnreachable(end.code, error);
+        if (!waiting || Date.now() > deadline) throw error;
+      }
+      await delay(5);
     }
-    await delay(5);
+  } catch (error) {
+    giveUp();
+    child.ref();
+    await ended;
+    throw error;
+  } finally {
+    start.signal?.removeEventListener('abort', giveUp);
   }
 }
 

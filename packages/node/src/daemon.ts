@@ -101,7 +101,6 @@ export interface Daemon {
 /** Milliseconds of a stop: for requests under way, then for clients to say good-bye. Together below two seconds. */
 const FINISH_MS = 1_000;
 const GOOD_BYE_MS = 300;
-const KEEPER_START_MS = 300;
 const PRUNE_INTERVAL_MS = 60_000;
 
 /** @throws FailureError: home-unusable, home-path-too-long, node-already-running, database-*, storage-*. */
@@ -201,7 +200,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     activities.close();
     lifecycle.close();
     output.close();
-    await keepers.close(0);
+    await keepers.close();
   });
   await keepers.adopt();
   lifecycle.loseOrphans(keepers.ids);
@@ -420,7 +419,7 @@ async function start(options: DaemonOptions, undo: Undo[]): Promise<Daemon> {
     worktreeProfiles.close();
     providers.close();
     output.close();
-    await keepers.close(KEEPER_START_MS);
+    await keepers.close();
     try {
       endIncarnation(store, identity);
     } catch (error) {

@@ -49,7 +49,8 @@ export class KeeperFiles {
 
   /** After the process is known to be gone. Complaints that it left are kept for a while. */
   remove(id: KeeperId): void {
-    for (const path of [this.socket(id), this.#identityPath(id)]) rmSync(path, { force: true });
+    for (const path of [this.socket(id), this.#identityPath(id), `${this.#identityPath(id)}.new`])
+      rmSync(path, { force: true });
     this.#sweepLogs(new Set(this.found()));
   }
 

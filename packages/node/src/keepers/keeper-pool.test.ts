@@ -1,7 +1,8 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { readProcessTable } from '@roost/keeper/processes';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { bundledKeeper, failureOf, TestHome } from '../node-for-test.ts';
 import type { KeeperEvents } from './keeper-link.ts';
 import { KeeperPool } from './keeper-pool.ts';
@@ -27,7 +28,7 @@ beforeEach(() => {
   home = new TestHome();
 });
 afterEach(async () => {
-  await pool.close(5_000);
+  await pool.close();
   await home.remove();
 });
 
@@ -50,4 +51,41 @@ it('places on the first keeper that stays', async () => {
   const link = await pool.place();
   expect(link).toMatchObject({ isConnected: true, reserved: 1 });
   expect(answered).toBe(3);
+});
+
+describe('closed while a keeper starts', () => {
+  const directory = () => join(home.path, 'keepers');
+  const namesOf = (end: string) => readdirSync(directory()).filter((name) => name.endsWith(end));
+  /** This process is their parent until it ends, whatever they call themselves. */
+  const ownChildren = () =>
+    [...readProcessTable().values()]
+      .filter(({ parentPid }) => parentPid === process.pid)
+      .map(({ pid }) => pid);
+
+  it.each([
+    ['at once', () => true],
+    ['as it tells who it is', () => namesOf('.json').length > 0],
+    ['as it listens', () => namesOf('.sock').length > 0],
+  ])('leaves no process that nobody knows: %s', async (_, isMoment) => {
+    const before = ownChildren();
+    pool = makePool(() => undefined);
+    pool.prewarm();
+    expect(ownChildren().length).toBe(before.length + 1);
+    await vi.waitUntil(isMoment, { interval: 1, timeout: 10_000 });
+    await pool.close();
+    const left = ownChildren().filter((pid) => !before.includes(pid));
+    expect(left).toEqual(home.keepers.map(({ pid }) => pid));
+    // One that had answered goes on; of one that had not, nothing is left.
+    if (left.length === 0) expect(readdirSync(directory())).toEqual([]);
+  });
+
+  it('refuses further placements, and ends none of the keepers that it had', async () => {
+    pool = makePool(() => undefined);
+    await pool.place();
+    const had = home.keepers;
+    expect(had).toHaveLength(1);
+    await pool.close();
+    expect(await failureOf(pool.place())).toBe('shutting-down');
+    expect(home.keepers).toEqual(had);
+  });
 });

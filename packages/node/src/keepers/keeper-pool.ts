@@ -1,6 +1,5 @@
 // All keepers of this node. Those of this build take new sessions; others serve what they have and, once empty, are let go so
 // that they end by themselves.
-import { setTimeout as delay } from 'node:timers/promises';
 import { FailureError, KeeperId, type KeeperView } from '@roost/protocol';
 import { startKeeper } from '@roost/keeper/client';
 import type { ChildState } from '@roost/keeper/wire';
@@ -37,7 +36,8 @@ export class KeeperPool {
   readonly #idleSince = new WeakMap<KeeperLink, number>();
   readonly #surplusTimer: NodeJS.Timeout;
   #starting: Promise<void> | null = null;
-  #closed = false;
+  /** Aborted when the pool is closed. */
+  readonly #closing = new AbortController();
 
   constructor(options: KeeperPoolOptions) {
     this.#options = options;
@@ -145,21 +145,16 @@ export class KeeperPool {
     );
   }
 
-  /** Lets go of all keepers; they go on. Waits for a start under way, so that none is left that nobody knows. */
-  async close(timeoutMs: number): Promise<void> {
-    this.#closed = true;
+  /** Lets go of all keepers; they go on. One that is still starting is ended, so that none is left that nobody knows. */
+  async close(): Promise<void> {
+    this.#closing.abort();
     clearInterval(this.#surplusTimer);
     for (const link of this.#links.values()) link.close();
-    if (this.#starting !== null) {
-      await Promise.race([
-        this.#starting.catch(() => undefined),
-        delay(timeoutMs, undefined, { ref: false }),
-      ]);
-    }
+    await this.#starting?.catch(() => undefined);
   }
 
   #isClosed(): boolean {
-    return this.#closed;
+    return this.#closing.signal.aborted;
   }
 
   #serving(): KeeperLink[] {
@@ -172,6 +167,7 @@ export class KeeperPool {
 
   #startInBackground(): void {
     this.#start().catch((error: unknown) => {
+      if (this.#isClosed()) return;
       this.#options.log.error({ err: error }, 'a keeper could not be started');
     });
   }
@@ -185,7 +181,7 @@ export class KeeperPool {
   }
 
   async #startOne(): Promise<void> {
-    if (this.#closed) throw new FailureError('shutting-down');
+    if (this.#isClosed()) throw new FailureError('shutting-down');
     const { script, version } = this.#options;
     const id = KeeperId.parse(randomHexId());
     const link = this.#makeLink(id);
@@ -197,6 +193,10 @@ export class KeeperPool {
         keeperId: id,
         version,
         logFile: this.#files.log(id),
+        signal: this.#closing.signal,
+      }).catch((error: unknown) => {
+        this.#files.remove(id);
+        throw error;
       });
       this.#links.set(id, link);
       // Nobody would close it any more.

@@ -107,7 +107,7 @@ export class LaunchBench {
       this.profiles.close();
       lifecycle.close();
       output.close();
-      void keepers.close(0);
+      void keepers.close();
       store.close();
     };
   }
