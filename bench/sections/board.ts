@@ -52,8 +52,8 @@ export async function measureFirstBoard(context: Context): Promise<SectionResult
     title: 'First view of the web UI',
     method:
       `The board of a hub with one node and ${scale.boardSessions} terminals with something on their screens, ${scale.boardViews} times, each time by a browser ` +
-      '(headless Chromium, 1440 x 900) that is logged in and has nothing of the hub in its cache: from the begin of the navigation to the first ' +
-      'frame that shows a session.',
+      '(headless Chromium, 1440 x 900) that is logged in and has nothing of the hub in its cache: from the begin of the navigation until ' +
+      'the first session is painted.',
     measurements: samples.measurements,
     verdicts: [judgeBoard(samples, FIRST_VIEW), judgeScripts(bytes)],
   };

@@ -42,6 +42,27 @@ describe.skipIf(chromium === null)('the pages of a hub', () => {
     expect(faults).toEqual([]);
   });
 
+  it('ask the hub for everything that they show first once, whoever asks', async () => {
+    const { page } = await pages.open();
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      const { pathname } = new URL(request.url());
+      if (/^\/api\/v1\/\w+$/.test(pathname)) asked.push(pathname);
+    });
+    const first = ['events', 'me', 'nodes', 'records', 'sessions', 'workspaces'].map(
+      (name) => `/api/v1/${name}`,
+    );
+    await page.reload();
+    await page.getByRole('link', { name: /^shell/ }).waitFor();
+    expect(asked.sort()).toEqual(first);
+
+    asked.length = 0;
+    await page.context().clearCookies();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Log in' }).waitFor();
+    expect(asked.sort()).toEqual(first.slice(0, 2));
+  });
+
   it('type into a terminal, are watched by another page, and are taken over by it', async () => {
     const first = await pages.open();
     await pages.goToSession(first.page, 'shell');

@@ -1,19 +1,18 @@
 /** Everything around the pages: style, data, address, and who is logged in. */
-import { useLayoutEffect, useState } from 'react';
+import { useLayoutEffect } from 'react';
 import { MantineProvider } from '@mantine/core';
-import { QueryClientProvider } from '@tanstack/react-query';
+import { QueryClientProvider, type QueryClient } from '@tanstack/react-query';
 import { Router, useRoute } from 'wouter';
 import { useHashLocation } from 'wouter/use-hash-location';
 import type { MirrorState } from '@roost/client/browser';
 import type { Hub } from './hub/hub.ts';
 import { HubProvider, MeProvider, useHub, useMirror } from './hub/hub-context.tsx';
-import { makeQueryClient, useHubQuery } from './hub/queries.ts';
+import { useHubQuery } from './hub/queries.ts';
 import { HubAway, LoggingIn, LoginNeeded } from './login/login-page.tsx';
 import { Shell } from './shell/shell.tsx';
 import { theme } from './theme.ts';
 
-export function App({ hub }: { readonly hub: Hub }) {
-  const [queries] = useState(makeQueryClient);
+export function App({ hub, queries }: { readonly hub: Hub; readonly queries: QueryClient }) {
   return (
     // Its variables are those of its style file; writing them into the page needs a style tag.
     <MantineProvider
@@ -39,7 +38,7 @@ function Gate() {
 }
 
 function Inside() {
-  const me = useHubQuery('me.show', {}, { staleTime: Infinity });
+  const me = useHubQuery('me.show', {}, { staleTime: Infinity, retryOnMount: false });
   const { line, error } = useRunningMirror();
   const isUnknown = me.error?.failure.code === 'unauthenticated';
   const isNoLonger = line === 'ended' && error?.failure.code === 'unauthenticated';
@@ -54,12 +53,8 @@ function Inside() {
 
 /** It begins at once, not when it is known who asks: what is shown first waits for it. */
 function useRunningMirror(): MirrorState {
-  const { mirror } = useHub();
+  const { mirroring } = useHub();
   // Before anything of an earlier run is shown.
-  useLayoutEffect(() => {
-    const ending = new AbortController();
-    void mirror.run(ending.signal);
-    return () => ending.abort();
-  }, [mirror]);
+  useLayoutEffect(() => mirroring.take(), [mirroring]);
   return useMirror();
 }

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
-import { cleanup, render, screen } from '@testing-library/react';
+import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { afterEach, expect, test } from 'vitest';
 import { viewOf, type HubMirror, type HubView, type MirrorState } from '@roost/client/browser';
 import type { Whoami } from '@roost/protocol';
@@ -59,4 +59,14 @@ test('a session of a node that is away is shown as it was last seen', () => {
   const sessions = [session({ name: 'builder', transport: 'pipe' })];
   show(viewOf({ ...lists, nodes: [node({ state: 'offline', reason: 'connection-lost' })], sessions }));
   expect(screen.getByRole('link', { name: /builder.*offline: as last seen/ })).toBeTruthy();
+});
+
+test('of many sessions those at the top are drawn, and more when somebody asks', async () => {
+  const sessions = Array.from({ length: 70 }, (_, index) =>
+    session({ name: `s${index}`, transport: 'pipe' }),
+  );
+  show(viewOf({ ...lists, nodes: [node()], sessions }));
+  await waitFor(() => expect(screen.getAllByRole('link')).toHaveLength(60));
+  fireEvent.click(screen.getByRole('button', { name: 'Show 10 more' }));
+  await waitFor(() => expect(screen.getAllByRole('link')).toHaveLength(70));
 });

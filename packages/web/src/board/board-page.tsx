@@ -20,6 +20,8 @@ import styles from './board.module.css';
 
 /** Cards of one section that are drawn before somebody asks for more. */
 const CARDS_AT_ONCE = 60;
+/** Those of them that are drawn before all else: as many as are in sight without scrolling. */
+const CARDS_AT_FIRST = 12;
 
 const TITLES = {
   waiting: 'Waiting for you',
@@ -136,6 +138,7 @@ function Section({
   readonly withScreens: boolean;
 }) {
   const [shown, setShown] = useState(CARDS_AT_ONCE);
+  const drawn = useDeferredValue(shown, CARDS_AT_FIRST);
   const { section, sessions } = group;
   return (
     <section className={styles.section} aria-label={TITLES[section]}>
@@ -143,7 +146,7 @@ function Section({
         {TITLES[section]} · {sessions.length}
       </h2>
       <ul className={styles.grid}>
-        {sessions.slice(0, shown).map((session) => (
+        {sessions.slice(0, drawn).map((session) => (
           <li key={session.id}>
             <SessionCard session={session} node={view.nodes.get(session.nodeId)} withScreen={withScreens} />
           </li>

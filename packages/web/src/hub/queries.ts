@@ -1,6 +1,7 @@
 // What is asked of hub and nodes, with its errors typed, for react-query.
 import {
   QueryClient,
+  queryOptions,
   useMutation,
   useQuery,
   type UseMutationResult,
@@ -18,6 +19,7 @@ import type {
   ParamsInput,
   Result,
 } from '@roost/protocol';
+import type { Hub } from './hub.ts';
 import { useHub } from './hub-context.tsx';
 
 declare module '@tanstack/react-query' {
@@ -41,16 +43,25 @@ export function makeQueryClient(): QueryClient {
   });
 }
 
-type ReadOptions<Data> = Pick<UseQueryOptions<Data>, 'enabled' | 'refetchInterval' | 'staleTime' | 'gcTime'>;
+type ReadOptions<Data> = Pick<
+  UseQueryOptions<Data>,
+  'enabled' | 'refetchInterval' | 'retryOnMount' | 'staleTime' | 'gcTime'
+>;
 
 export function useHubQuery<Name extends HubOperationName>(
   name: Name,
   params: HubParamsInput<Name>,
   options: ReadOptions<HubResult<Name>> = {},
 ): UseQueryResult<HubResult<Name>> {
-  const { api } = useHub();
-  return useQuery<HubResult<Name>>({
-    ...options,
+  return useQuery({ ...options, ...hubQuery(useHub(), name, params) });
+}
+
+export function hubQuery<Name extends HubOperationName>(
+  { api }: Pick<Hub, 'api'>,
+  name: Name,
+  params: HubParamsInput<Name>,
+) {
+  return queryOptions<HubResult<Name>>({
     queryKey: ['hub', name, params],
     queryFn: ({ signal }) => api.hub(name, params, { signal }),
   });

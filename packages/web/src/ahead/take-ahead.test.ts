@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import type { AheadRequest } from './first-requests.ts';
+import { takingAhead } from './take-ahead.ts';
+
+const textOf = async (answer: Promise<Response>) => (await answer).text();
+
+function setUp(response: Promise<Response>) {
+  const aborted: unknown[] = [];
+  const ahead = new Map<string, AheadRequest>([
+    ['/a', { response, abort: (reason) => aborted.push(reason) }],
+  ]);
+  const fetch = takingAhead(ahead, () => Promise.resolve(new Response('asked now')));
+  return { fetch, aborted };
+}
+
+test('what was asked ahead answers the first who asks for it, and nobody else', async () => {
+  const { fetch } = setUp(Promise.resolve(new Response('asked ahead')));
+  expect(await textOf(fetch('/b'))).toBe('asked now');
+  expect(await textOf(fetch('/a', { method: 'DELETE' }))).toBe('asked now');
+  expect(await textOf(fetch('/a', { method: 'GET' }))).toBe('asked ahead');
+  expect(await textOf(fetch('/a'))).toBe('asked now');
+});
+
+test('a refusal that came ahead is the answer', async () => {
+  const { fetch } = setUp(Promise.resolve(new Response(null, { status: 401 })));
+  expect((await fetch('/a')).status).toBe(401);
+});
+
+test('what failed ahead is asked again', async () => {
+  const { fetch } = setUp(Promise.reject(new TypeError('no network')));
+  expect(await textOf(fetch('/a'))).toBe('asked now');
+});
+
+test('whoever took it can end it, before and after', async () => {
+  const early = setUp(Promise.resolve(new Response('')));
+  await early.fetch('/a', { signal: AbortSignal.abort('too early') });
+  expect(early.aborted).toEqual(['too early']);
+
+  const late = setUp(Promise.resolve(new Response('')));
+  const ending = new AbortController();
+  await late.fetch('/a', { signal: ending.signal });
+  expect(late.aborted).toEqual([]);
+  ending.abort('enough');
+  expect(late.aborted).toEqual(['enough']);
+});
