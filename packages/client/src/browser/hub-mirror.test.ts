@@ -27,11 +27,13 @@ const session = (name: string) => ({
 
 /** A hub whose list of sessions and whose stream are in the hands of the test. */
 function fakeHub() {
-  const listed: { names: string[]; reads: number; refusal: FailureError | null } = {
-    names: [],
-    reads: 0,
-    refusal: null,
-  };
+  const listed: {
+    names: string[];
+    /** The second page, where there is one. */
+    later: Promise<string[]> | null;
+    reads: number;
+    refusal: FailureError | null;
+  } = { names: [], later: null, reads: 0, refusal: null };
   let stream: ReadableStreamDefaultController<Uint8Array> | undefined;
   let last = 0;
   const api = {
@@ -45,24 +47,33 @@ function fakeHub() {
       say(`event: alive\nid: ${RUN}-${last}\ndata: {}\n\n`);
       return Promise.resolve(new Response(body));
     },
-    hub: (name: string) => {
-      if (listed.refusal !== null) return Promise.reject(listed.refusal);
-      if (name === 'nodes.list') return Promise.resolve({ nodes: [] });
-      if (name === 'nodes.show') return Promise.resolve({ id: NODE });
-      if (name !== 'sessions.list')
-        return Promise.resolve({ records: [], workspaces: [], total: 0, next: null });
-      listed.reads++;
-      const sessions = listed.names.map((one) => ({ ...session(one), nodeId: NODE, nodeName: 'mill' }));
-      return Promise.resolve({ sessions, total: sessions.length, next: null });
+    hub: async (name: string, { cursor }: { cursor?: string }) => {
+      if (listed.refusal !== null) throw listed.refusal;
+      if (name === 'nodes.list') return { nodes: [] };
+      if (name === 'nodes.show') return { id: NODE };
+      if (name !== 'sessions.list') return { records: [], workspaces: [], total: 0, next: null };
+      const isFirst = cursor === undefined;
+      if (isFirst) listed.reads++;
+      const names = isFirst ? listed.names : ((await listed.later) ?? []);
+      const sessions = names.map((one) => ({ ...session(one), nodeId: NODE, nodeName: 'mill' }));
+      return { sessions, total: 0, next: isFirst && listed.later !== null ? 'second' : null };
     },
   } as unknown as HubApi;
+  /** Answers how to let it go. */
+  const holdSecondPage = (): ((names: string[]) => void) => {
+    let letGo: (names: string[]) => void = () => undefined;
+    listed.later = new Promise((resolve) => {
+      letGo = resolve;
+    });
+    return letGo;
+  };
   const say = (text: string): void => stream?.enqueue(new TextEncoder().encode(text));
   const tell = (body: unknown): void => {
     last++;
     const event = HubEvent.parse({ id: last, run: RUN, nodeId: NODE, sequence: null, at: AT, body });
     say(`id: ${RUN}-${last}\ndata: ${JSON.stringify(event)}\n\n`);
   };
-  return { api, listed, say, tell, lose: () => stream?.close() };
+  return { api, listed, holdSecondPage, say, tell, lose: () => stream?.close() };
 }
 
 function mirrorOf(
@@ -111,6 +122,37 @@ test('a resync reads the lists anew', async () => {
   await eventually(names).toEqual(['first']);
   hub.listed.names = ['second'];
   hub.say(`event: resync\nid: ${RUN}-9\ndata: {}\n\n`);
+  await eventually(names).toEqual(['second']);
+  await end();
+});
+
+test('of long lists the beginning is there before they are read, and gone after', async () => {
+  const hub = fakeHub();
+  hub.listed.names = ['first'];
+  const tellLater = hub.holdSecondPage();
+  const { mirror, names, end } = mirrorOf(hub);
+  const begun = () => [...(mirror.state().beginning?.sessions.values() ?? [])].map(({ name }) => name);
+  await eventually(begun).toEqual(['first']);
+  expect(mirror.state()).toMatchObject({ view: null, line: 'connecting' });
+  tellLater(['last']);
+  await eventually(() => mirror.state().line).toBe('live');
+  expect(names()).toEqual(['last']);
+  expect(mirror.state().beginning).toBeNull();
+  await end();
+});
+
+test('what is read anew is shown when it is whole', async () => {
+  const hub = fakeHub();
+  hub.listed.names = ['first'];
+  const { mirror, names, end } = mirrorOf(hub);
+  await eventually(names).toEqual(['first']);
+  hub.listed.names = ['second'];
+  const tellLater = hub.holdSecondPage();
+  hub.say(`event: resync\nid: ${RUN}-9\ndata: {}\n\n`);
+  await eventually(() => hub.listed.reads).toBe(2);
+  expect(names()).toEqual(['first']);
+  expect(mirror.state().beginning).toBeNull();
+  tellLater(['second']);
   await eventually(names).toEqual(['second']);
   await end();
 });

@@ -6,15 +6,17 @@ import { FailureError, type HubEvent, type NodeId } from '@roost/protocol';
 import { RetryPause } from '../retry.ts';
 import { followHub } from './follow-hub.ts';
 import type { HubApi } from './hub-api.ts';
-import { foldHubEvents, replaceNode, viewOf, type HubView } from './hub-view.ts';
+import { foldHubEvents, replaceNode, viewOf, type HubLists, type HubView } from './hub-view.ts';
 import { readHub } from './read-hub.ts';
 
 /** Events that wait to be folded together: what is scheduled may come late, such as in a page that nobody sees. */
 const WAITING_EVENTS_MAX = 500;
 
 export interface MirrorState {
-  /** null: nothing was read yet. */
+  /** null: not everything was read yet. */
   readonly view: HubView | null;
+  /** What there is to show meanwhile, of a hub with much: the first pages of its lists. null: nothing yet, or there is a view. */
+  readonly beginning: HubView | null;
   /** connecting: for the first time. live: the view is that of now. lost: it is that of `since`, and the line is tried again. ended: no more. */
   readonly line: 'connecting' | 'live' | 'lost' | 'ended';
   /** Milliseconds since the epoch. */
@@ -40,7 +42,7 @@ export class HubMirror {
 
   constructor(options: HubMirrorOptions) {
     this.#options = options;
-    this.#state = { view: null, line: 'connecting', since: options.now(), error: null };
+    this.#state = { view: null, beginning: null, line: 'connecting', since: options.now(), error: null };
   }
 
   readonly state = (): MirrorState => this.#state;
@@ -89,9 +91,13 @@ export class HubMirror {
     const pause = new RetryPause(signal);
     for (;;) {
       try {
-        const lists = await readHub(this.#options.api, { signal });
+        const lists = await readHub(this.#options.api, {
+          signal,
+          onBeginning: (first) => this.#begin(first),
+        });
         this.#waiting = [];
-        this.#set({ view: viewOf(lists), line: 'live', since: this.#options.now(), error: null });
+        const since = this.#options.now();
+        this.#set({ view: viewOf(lists), beginning: null, line: 'live', since, error: null });
         return;
       } catch (error) {
         if (signal.aborted) return;
@@ -100,6 +106,10 @@ export class HubMirror {
       }
       await pause.wait();
     }
+  }
+
+  #begin(lists: HubLists): void {
+    if (this.#state.view === null) this.#set({ ...this.#state, beginning: viewOf(lists) });
   }
 
   #take(event: HubEvent, signal: AbortSignal): void {

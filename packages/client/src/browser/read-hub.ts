@@ -6,42 +6,69 @@ import type { HubLists } from './hub-view.ts';
 /** Pages of one list that are read at most: 100,000 things, more than a page can show. */
 const PAGES_MAX = 200;
 
-/** What the hub knows now, of all nodes, or of one. @throws FailureError: as `HubApi`. */
-export async function readHub(
-  api: HubApi,
-  options: CallOptions & { readonly nodeId?: NodeId } = {},
-): Promise<HubLists> {
-  const { nodeId, ...call } = options;
-  const of = { limit: HUB_PAGE_MAX, ...(nodeId === undefined ? {} : { node: nodeId }) };
-  const [nodes, sessions, records, workspaces] = await Promise.all([
-    nodeId === undefined
-      ? api.hub('nodes.list', {}, call).then((answer) => answer.nodes)
-      : api.hub('nodes.show', { node: nodeId }, call).then((node) => [node]),
-    allPages(async (page) => {
-      const answer = await api.hub('sessions.list', { ...of, ...page, status: 'all' }, call);
-      return { things: answer.sessions, next: answer.next };
-    }),
-    allPages(async (page) => {
-      const answer = await api.hub('records.list', { ...of, ...page }, call);
-      return { things: answer.records, next: answer.next };
-    }),
-    allPages(async (page) => {
-      const answer = await api.hub('workspaces.list', { ...of, ...page }, call);
-      return { things: answer.workspaces, next: answer.next };
-    }),
-  ]);
-  return { nodes, sessions, records, workspaces };
+export interface ReadHubOptions extends CallOptions {
+  /** Of this node alone. */
+  readonly nodeId?: NodeId;
+  /** Told of the first pages when there are more, before these are read: all nodes, and of sessions those first that wait for a person. */
+  readonly onBeginning?: (lists: HubLists) => void;
 }
 
-async function allPages<Thing>(
-  read: (page: { cursor?: string }) => Promise<{ things: readonly Thing[]; next: string | null }>,
-): Promise<Thing[]> {
-  const all: Thing[] = [];
-  let cursor: string | null = null;
-  for (let page = 0; page < PAGES_MAX; page++) {
-    const { things, next }: Awaited<ReturnType<typeof read>> = await read(cursor === null ? {} : { cursor });
+interface ListPage<Thing> {
+  readonly things: readonly Thing[];
+  /** null: it is the last. */
+  readonly next: string | null;
+}
+
+type ReadPage<Thing> = (place: { readonly cursor?: string }) => Promise<ListPage<Thing>>;
+
+/** What the hub knows now, of all nodes, or of one. @throws FailureError: as `HubApi`. */
+export async function readHub(api: HubApi, options: ReadHubOptions = {}): Promise<HubLists> {
+  const { nodeId, onBeginning, ...call } = options;
+  const of = { limit: HUB_PAGE_MAX, ...(nodeId === undefined ? {} : { node: nodeId }) };
+  const readNodes = async () => {
+    if (nodeId !== undefined) return [await api.hub('nodes.show', { node: nodeId }, call)];
+    return (await api.hub('nodes.list', {}, call)).nodes;
+  };
+  const readSessions: ReadPage<HubLists['sessions'][number]> = async (place) => {
+    const { sessions, next } = await api.hub('sessions.list', { ...of, ...place, status: 'all' }, call);
+    return { things: sessions, next };
+  };
+  const readRecords: ReadPage<HubLists['records'][number]> = async (place) => {
+    const { records, next } = await api.hub('records.list', { ...of, ...place }, call);
+    return { things: records, next };
+  };
+  const readWorkspaces: ReadPage<HubLists['workspaces'][number]> = async (place) => {
+    const { workspaces, next } = await api.hub('workspaces.list', { ...of, ...place }, call);
+    return { things: workspaces, next };
+  };
+
+  const [nodes, sessions, records, workspaces] = await Promise.all([
+    readNodes(),
+    readSessions({}),
+    readRecords({}),
+    readWorkspaces({}),
+  ]);
+  if ([sessions, records, workspaces].some(({ next }) => next !== null))
+    onBeginning?.({
+      nodes,
+      sessions: sessions.things,
+      records: records.things,
+      workspaces: workspaces.things,
+    });
+  const [allSessions, allRecords, allWorkspaces] = await Promise.all([
+    allPages(sessions, readSessions),
+    allPages(records, readRecords),
+    allPages(workspaces, readWorkspaces),
+  ]);
+  return { nodes, sessions: allSessions, records: allRecords, workspaces: allWorkspaces };
+}
+
+async function allPages<Thing>(first: ListPage<Thing>, read: ReadPage<Thing>): Promise<Thing[]> {
+  const all = [...first.things];
+  let cursor = first.next;
+  for (let pages = 1; pages < PAGES_MAX && cursor !== null; pages++) {
+    const { things, next } = await read({ cursor });
     all.push(...things);
-    if (next === null) break;
     cursor = next;
   }
   return all;

@@ -15,8 +15,8 @@ afterEach(cleanup);
 
 const OBSERVER: Whoami = { kind: 'user', user: null, role: 'observer', scope: null, expiresAt: null };
 
-function show(view: HubView | null, me: Whoami = OBSERVER): void {
-  const state: MirrorState = { view, line: 'live', since: 0, error: null };
+function show(view: HubView | null, me: Whoami = OBSERVER, beginning: HubView | null = null): void {
+  const state: MirrorState = { view, beginning, line: 'live', since: 0, error: null };
   const mirror = { state: () => state, subscribe: () => () => undefined } as unknown as HubMirror;
   // Nothing is asked for: no card has a screen here.
   const hub = { mirror } as Hub;
@@ -69,4 +69,17 @@ test('of many sessions those at the top are drawn, and more when somebody asks',
   await waitFor(() => expect(screen.getAllByRole('link')).toHaveLength(60));
   fireEvent.click(screen.getByRole('button', { name: 'Show 10 more' }));
   await waitFor(() => expect(screen.getAllByRole('link')).toHaveLength(70));
+});
+
+test('of a hub with much its beginning is shown, and that there is more', () => {
+  show(null, OBSERVER, viewOf({ ...lists, nodes: [node()], sessions: [session({ name: 'builder' })] }));
+  expect(screen.getByRole('link', { name: /builder/ })).toBeTruthy();
+  expect(screen.getByRole('heading', { name: 'Running · 1…' })).toBeTruthy();
+  expect(screen.getByRole('status', { name: 'Loading' })).toBeTruthy();
+});
+
+test('nothing is said to be all there is before everything is read', () => {
+  show(null, OBSERVER, viewOf({ ...lists, nodes: [node()] }));
+  expect(screen.queryByText('Nothing runs now')).toBeNull();
+  expect(screen.getByRole('status', { name: 'Loading' })).toBeTruthy();
 });

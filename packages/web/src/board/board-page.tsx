@@ -4,7 +4,7 @@ import { Button, NativeSelect, SegmentedControl, Switch, TextInput } from '@mant
 import { useLocalStorage } from '@mantine/hooks';
 import type { HubView } from '@roost/client/browser';
 import { NodeId } from '@roost/protocol';
-import { useMay, useView } from '../hub/hub-context.tsx';
+import { useMay, useMirror } from '../hub/hub-context.tsx';
 import { SearchIcon } from '../parts/icons.tsx';
 import { Empty, LoadingRows, Page } from '../parts/page.tsx';
 import { useOpenLaunch } from '../shell/launch-context.ts';
@@ -32,7 +32,9 @@ const TITLES = {
 
 export function BoardPage() {
   // What changes is drawn when there is time for it: typing stays quick, and cards are seen before their screens are asked for.
-  const view = useDeferredValue(useView());
+  const mirror = useMirror();
+  const view = useDeferredValue(mirror.view ?? mirror.beginning);
+  const hasMore = view !== null && view === mirror.beginning;
   const [filter, setFilter] = useState<BoardFilter>(EVERYTHING_LIVE);
   const [withScreens, setWithScreens] = useLocalStorage({ key: 'roost.screens', defaultValue: true });
   useCardKeys();
@@ -49,7 +51,7 @@ export function BoardPage() {
       }
     >
       <Filters view={view} filter={filter} onChange={setFilter} />
-      {view === null ? <LoadingRows height={120} /> : <Groups {...{ view, filter, withScreens }} />}
+      {view === null ? <LoadingRows height={120} /> : <Groups {...{ view, hasMore, filter, withScreens }} />}
     </Page>
   );
 }
@@ -114,26 +116,36 @@ function Filters({
 
 function Groups({
   view,
+  hasMore,
   filter,
   withScreens,
 }: {
   readonly view: HubView;
+  /** The view is the beginning of one. */
+  readonly hasMore: boolean;
   readonly filter: BoardFilter;
   readonly withScreens: boolean;
 }) {
   const groups = boardGroups(view, useDeferredValue(filter));
-  if (groups.length === 0) return <NoSessions view={view} filter={filter} />;
-  return groups.map((group) => (
-    <Section key={group.section} view={view} group={group} withScreens={withScreens} />
-  ));
+  if (groups.length === 0 && !hasMore) return <NoSessions view={view} filter={filter} />;
+  return (
+    <>
+      {groups.map((group) => (
+        <Section key={group.section} {...{ view, hasMore, group, withScreens }} />
+      ))}
+      {hasMore && <LoadingRows height={120} />}
+    </>
+  );
 }
 
 function Section({
   view,
+  hasMore,
   group,
   withScreens,
 }: {
   readonly view: HubView;
+  readonly hasMore: boolean;
   readonly group: BoardGroup;
   readonly withScreens: boolean;
 }) {
@@ -144,6 +156,7 @@ function Section({
     <section className={styles.section} aria-label={TITLES[section]}>
       <h2 className={styles.sectionTitle}>
         {TITLES[section]} · {sessions.length}
+        {hasMore && '…'}
       </h2>
       <ul className={styles.grid}>
         {sessions.slice(0, drawn).map((session) => (

@@ -2,18 +2,19 @@ import type { QueryClient } from '@tanstack/react-query';
 import type { Hub } from './hub.ts';
 import { hubQuery } from './queries.ts';
 
-/** Asks who is logged in, and mirrors the hub; resolves when the answers are there, good or bad. */
+/** Asks who is logged in, and mirrors the hub; resolves when there is something to show, or a failure. */
 export async function firstAnswers(hub: Hub, queries: QueryClient): Promise<void> {
   hub.mirroring.begin();
   // A refusal is kept for whoever shows it.
   const me = queries.query(hubQuery(hub, 'me.show', {})).catch(() => undefined);
-  await Promise.all([me, isNoLongerConnecting(hub)]);
+  await Promise.all([me, hasBegun(hub)]);
 }
 
-function isNoLongerConnecting({ mirror }: Hub): Promise<void> {
+function hasBegun({ mirror }: Hub): Promise<void> {
   return new Promise((resolve) => {
     const stop = mirror.subscribe(() => {
-      if (mirror.state().line === 'connecting') return;
+      const { line, beginning } = mirror.state();
+      if (line === 'connecting' && beginning === null) return;
       stop();
       resolve();
     });

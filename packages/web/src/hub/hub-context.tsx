@@ -37,7 +37,7 @@ export function useMirror(): MirrorState {
   return useSyncExternalStore(mirror.subscribe, mirror.state);
 }
 
-/** null until the lists were read for the first time. */
+/** null until the lists were read for the first time, to their ends. */
 export function useView(): HubView | null {
   return useMirror().view;
 }
