@@ -17,11 +17,12 @@ export type Signal =
 interface Heard {
   readonly signal: Signal;
   readonly source: ActivitySource;
-  /** Milliseconds: since when it has said so. */
+  /** Since when it has said so: milliseconds, of a clock that nobody sets. */
   readonly since: number;
 }
 
 export interface ActivityFacts {
+  /** `since`: by the same clock. */
   readonly shown: { readonly state: ActivityState; readonly since: number } & Omit<
     Activity,
     'state' | 'since'
@@ -81,9 +82,9 @@ export function newFacts(now: number): ActivityFacts {
 
 /** As it was stored by a node that has ended: what it had been told is gone, what it showed is where we go on. */
 export function restoredFacts(activity: Activity): ActivityFacts {
-  const { since, ...rest } = activity;
   return {
-    shown: { ...rest, since: Date.parse(since) },
+    // Before everything that comes.
+    shown: { ...activity, since: Number.NEGATIVE_INFINITY },
     told: null,
     seen: null,
     hasWorked:

@@ -41,7 +41,8 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-it('shows what is steady also when a timer fires a little before its time on the clock', async () => {
+/** Activities of one agent whose terminal shows that it waits for a prompt, from the first look on. */
+function setUp(now?: () => number) {
   const asked: number[] = [];
   const link = {
     isConnected: true,
@@ -51,20 +52,12 @@ it('shows what is steady also when a timer fires a little before its time on the
       return after < COMPOSER.revision ? Promise.resolve(COMPOSER) : new Promise(() => undefined);
     },
   } as unknown as KeeperLink;
-  // At each moment the first reading is a millisecond behind: a timer counts by another clock than the one that is read.
-  let readAt = 0;
-  const now = () => {
-    const moment = Date.now();
-    const isFirst = readAt !== moment;
-    readAt = moment;
-    return isFirst ? moment - 1 : moment;
-  };
   const activities = new Activities({
     store,
     keepers: { get: () => link },
     lifecycle: { write: (change) => store.transact(change) },
     log: pino({ level: 'silent' }),
-    now,
+    ...(now === undefined ? {} : { now }),
   });
   const row = newSessionRow({
     id,
@@ -82,10 +75,40 @@ it('shows what is steady also when a timer fires a little before its time on the
     process: null,
   });
   store.transact((transaction) => insertSession(transaction, { ...row, status: 'running' }));
-  const shown = () => parseActivity(findSession(store.sql, id)?.activity ?? null)?.state;
-  expect(shown()).toBe('starting');
+  const shown = () => parseActivity(findSession(store.sql, id)?.activity ?? null);
+  return { activities, asked, shown };
+}
+
+it('shows what is steady also when a timer fires a little before its time on the clock', async () => {
+  // At each moment the first reading is a millisecond behind: a timer counts by another clock than the one that is read.
+  let readAt = 0;
+  const now = () => {
+    const moment = Date.now();
+    const isFirst = readAt !== moment;
+    readAt = moment;
+    return isFirst ? moment - 1 : moment;
+  };
+  const { activities, asked, shown } = setUp(now);
+  expect(shown()?.state).toBe('starting');
   await vi.advanceTimersByTimeAsync(2_000);
   expect(asked).toEqual([-1, 1]);
-  expect(shown()).toBe('ready');
+  expect(shown()?.state).toBe('ready');
+  activities.close();
+});
+
+it.each([
+  ['back', -3_600_000],
+  ['forward', 3_600_000],
+])('goes on when the clock of the machine is set %s, and tells the time by it', async (_, step) => {
+  const { activities, shown } = setUp();
+  await vi.advanceTimersByTimeAsync(100);
+  expect(shown()?.state).toBe('starting');
+  vi.setSystemTime(Date.now() + step);
+  await vi.advanceTimersByTimeAsync(100);
+  // Not steady for long enough yet.
+  expect(shown()?.state).toBe('starting');
+  await vi.advanceTimersByTimeAsync(1_900);
+  expect(shown()?.state).toBe('ready');
+  expect(Math.abs(Date.parse(shown()?.since ?? '') - Date.now())).toBeLessThan(2_000);
   activities.close();
 });

@@ -35,7 +35,7 @@ interface ActivitiesOptions {
   readonly keepers: Pick<KeeperPool, 'get'>;
   readonly lifecycle: Pick<SessionLifecycle, 'write'>;
   readonly log: Log;
-  /** Milliseconds; `Date.now` unless a test says otherwise. */
+  /** Milliseconds of a clock that nobody sets; `performance.now` unless a test says otherwise. */
   readonly now?: () => number;
 }
 
@@ -50,7 +50,7 @@ export class Activities {
   constructor(options: ActivitiesOptions) {
     const { store, keepers, log } = options;
     this.#options = options;
-    this.#now = options.now ?? Date.now;
+    this.#now = options.now ?? (() => performance.now());
     this.#looks = new ScreenLooks({
       link: (sessionId) => keepers.get(findSession(store.sql, sessionId)?.keeper_id ?? null),
       seen: (sessionId, verdict) => this.#seen(sessionId, verdict),
@@ -151,8 +151,9 @@ export class Activities {
     this.#timers.set(sessionId, timer.unref());
   }
 
+  /** As it is shown from now on. */
   #store(sessionId: SessionId, { shown }: ActivityFacts): void {
-    const activity: Activity = { ...shown, since: new Date(shown.since).toISOString() };
+    const activity: Activity = { ...shown, since: new Date().toISOString() };
     this.#options.lifecycle.write((transaction) => {
       const row: SessionRow | null = findSession(transaction.sql, sessionId);
       if (row === null || !isLive(row)) return;
