@@ -3,7 +3,7 @@
  * does with sessions. Afterwards none of them is in what the hub tells of itself, nor in any file of its directory.
  */
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { hubRequest, nodeRequest } from '@roost/client';
@@ -18,6 +18,7 @@ import {
   type Result,
 } from '@roost/protocol';
 import { HubHome } from '../support/hub-home.ts';
+import { RoostHome } from '../support/roost-home.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const SPOKEN_AGENT = new URL('../support/spoken-agent.mjs', import.meta.url).pathname;
@@ -137,7 +138,13 @@ it('keeps and tells nothing of what is written, printed, asked and answered on i
     [`${API_PREFIX}/nodes`, { cookie: `roost=${canary('cookie')}` }],
   ] as const)
     expect((await refused(path, headers)).status, path).toBeGreaterThanOrEqual(400);
-  const { code } = await roost.ask('invites.create', {});
+  const { code, url: hubUrl } = await roost.ask('invites.create', {});
+  await using far = new RoostHome();
+  far.environment.ROOST_LOG = 'trace';
+  await far.ok(['up', '--no-hub']);
+  await far.ok(['node', 'join', hubUrl, '--name', 'far'], { input: `${code}\n` });
+  await roost.link('far', 'online');
+  const nodeKey = keyOf(far);
   const { url: link } = await hubRequest(operator, 'logins.create', {});
   const loginCode = link.slice(link.lastIndexOf('/') + 1);
   const redeemed = await fetch(`${roost.url}${API_PREFIX}/login`, {
@@ -158,12 +165,10 @@ it('keeps and tells nothing of what is written, printed, asked and answered on i
     /[0-9a-f]{64}/.exec(operator.token)?.[0] ?? operator.token,
     code,
     loginCode,
+    nodeKey,
   ];
-  const expectNone = (where: string, text: string) =>
-    expect(
-      secrets.filter((secret) => text.includes(secret)),
-      where,
-    ).toEqual([]);
+  const secretsIn = (text: string) => secrets.filter((secret) => text.includes(secret));
+  const expectNone = (where: string, text: string) => expect(secretsIn(text), where).toEqual([]);
   for (const name of TOLD) {
     const told = JSON.stringify(await hubRequest(roost.owner, name, {}));
     expect(told.length, name).toBeGreaterThan(2);
@@ -175,10 +180,21 @@ it('keeps and tells nothing of what is written, printed, asked and answered on i
   expectNone('events', events.text());
   events.close();
   expect(readFileSync(join(roost.home, 'hub', 'logs', 'hub.log'), 'utf8')).not.toBe('');
+  const keyFiles: string[] = [];
   for (const file of readdirSync(join(roost.home, 'hub'), { recursive: true, encoding: 'utf8' })) {
     const path = join(roost.home, 'hub', file);
-    if (statSync(path).isFile()) expectNone(file, readFileSync(path, 'latin1'));
+    if (!statSync(path).isFile()) continue;
+    const found = secretsIn(readFileSync(path, 'latin1'));
+    // The keys of nodes are files of their own, for the owner alone.
+    if (dirname(file) === 'nodes' && found.length > 0) {
+      keyFiles.push(file);
+      expect(found, file).toEqual([nodeKey]);
+      expect(statSync(path).mode & 0o077, file).toBe(0);
+    } else expect(found, file).toEqual([]);
   }
+  expect(keyFiles).toHaveLength(1);
+  // Nor does the node that joined tell what it was handed and made.
+  for (const file of filesIn(join(far.home, 'logs'))) expectNone(file, readFileSync(file, 'latin1'));
 });
 
 it('has every answer about itself looked at', () => {
@@ -187,6 +203,20 @@ it('has every answer about itself looked at', () => {
     .map(({ name }) => name);
   expect([...TOLD].toSorted()).toEqual(lists.toSorted());
 });
+
+/** What the only hub of a node knows it by. */
+function keyOf({ home }: RoostHome): string {
+  const [membership = ''] = filesIn(join(home, 'hubs'));
+  const { key } = JSON.parse(readFileSync(membership, 'utf8')) as { key: string };
+  expect(key).toMatch(/^[0-9a-f]{64}$/);
+  return key;
+}
+
+function filesIn(directory: string): string[] {
+  const files = readdirSync(directory).map((name) => join(directory, name));
+  expect(files, directory).not.toEqual([]);
+  return files;
+}
 
 function followEvents(url: string, token: string): { text(): string; close(): void } {
   const socket = new WebSocket(new URL(HUB_EVENTS_SOCKET_PATH, url), {
