@@ -12,17 +12,23 @@ const gzip = promisify(gzipWithCallback);
 
 const SOURCE = 'packages/web';
 const AHEAD = `${SOURCE}/src/ahead/ask-ahead.ts`;
+/** Where the page has its place. */
+const MARK = '<!-- ahead -->';
 const TARGET = 'es2023';
 export const WEB_DIRECTORY = 'packages/cli/dist/web';
 
 /** Answers what was written, relative to the root. */
 export async function buildWeb(root) {
+  // Of libraries that have two builds, and whatever the shell says.
+  process.env.NODE_ENV = 'production';
   const { output } = await build({
     root: join(root, SOURCE),
     configFile: false,
     logLevel: 'warn',
     resolve: { conditions: [...SOURCE_CONDITIONS, ...defaultClientConditions] },
     esbuild: { legalComments: 'none' },
+    // No configuration from above the repository.
+    css: { postcss: {} },
     plugins: [await aheadOfAll(root)],
     build: {
       write: false,
@@ -37,9 +43,9 @@ export async function buildWeb(root) {
     },
   });
   // The page after what it names: whoever opens it meanwhile finds everything.
-  const isPage = ({ fileName }) => Number(fileName.endsWith('.html'));
+  const isPage = ({ fileName }) => fileName.endsWith('.html');
   const written = [];
-  for (const file of output.sort((a, b) => isPage(a) - isPage(b))) {
+  for (const file of [...output.filter((one) => !isPage(one)), ...output.filter(isPage)]) {
     const content = Buffer.from(file.type === 'chunk' ? file.code : file.source);
     written.push(await write(root, file.fileName, content));
     // For those who take it.
@@ -66,7 +72,10 @@ async function aheadOfAll(root) {
   const fileName = `assets/ahead-${hash}.js`;
   return {
     name: 'ahead-of-all',
-    transformIndexHtml: (page) => page.replace('<!-- ahead -->', `<script src="/${fileName}"></script>`),
+    transformIndexHtml(page) {
+      if (!page.includes(MARK)) throw new Error(`the page has no ${MARK}`);
+      return page.replace(MARK, `<script src="/${fileName}"></script>`);
+    },
     generateBundle() {
       this.emitFile({ type: 'asset', fileName, source });
     },

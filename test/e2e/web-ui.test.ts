@@ -44,6 +44,8 @@ describe.skipIf(chromium === null)('the pages of a hub', () => {
 
   it('ask the hub for everything that they show first once, whoever asks', async () => {
     const { page } = await pages.open();
+    const card = page.getByRole('link', { name: /^shell/ });
+    await card.waitFor();
     const asked: string[] = [];
     page.on('request', (request) => {
       const { pathname } = new URL(request.url());
@@ -53,14 +55,32 @@ describe.skipIf(chromium === null)('the pages of a hub', () => {
       (name) => `/api/v1/${name}`,
     );
     await page.reload();
-    await page.getByRole('link', { name: /^shell/ }).waitFor();
+    await card.waitFor();
     expect(asked.sort()).toEqual(first);
+    // All of it was asked before the page could.
+    expect(await page.evaluate('globalThis.roostAhead.size')).toBe(0);
 
     asked.length = 0;
     await page.context().clearCookies();
     await page.reload();
     await page.getByRole('heading', { name: 'Log in' }).waitFor();
     expect(asked.sort()).toEqual(first.slice(0, 2));
+  });
+
+  it('wait for the first answers for a moment only, and show that they wait', async () => {
+    const { page } = await pages.open();
+    let letGo: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    await page.route(/\/api\/v1\/me$/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.reload();
+    await page.getByLabel('Loading').waitFor();
+    letGo();
+    await page.getByRole('link', { name: /^shell/ }).waitFor();
   });
 
   it('type into a terminal, are watched by another page, and are taken over by it', async () => {

@@ -245,7 +245,7 @@ export interface KeeperStart {
  * @throws KeeperUnreachable when it ended, did not answer in time, or was given up.
  */
 export async function startKeeper(start: KeeperStart): Promise<KeeperConnection> {
-  const deadline = Date.now() + (start.timeoutMs ?? 10_000);
+  const deadline = performance.now() + (start.timeoutMs ?? 10_000);
   const log = openSync(start.logFile, 'a', 0o600);
   const child = spawn(
     process.execPath,
@@ -272,12 +272,14 @@ export async function startKeeper(start: KeeperStart): Promise<KeeperConnection>
     if (start.signal?.aborted === true) giveUp();
     for (;;) {
       try {
-        return await connectKeeper(start.socketPath, { timeoutMs: Math.max(1, deadline - Date.now()) });
+        return await connectKeeper(start.socketPath, {
+          timeoutMs: Math.max(1, deadline - performance.now()),
+        });
       } catch (error) {
         const waiting =
           error instanceof KeeperUnreachable && (error.code === 'ENOENT' || error.code === 'ECONNREFUSED');
         if (end.code !== null) throw new KeeperUnreachable(end.code, error);
-        if (!waiting || Date.now() > deadline) throw error;
+        if (!waiting || performance.now() > deadline) throw error;
       }
       await delay(5);
     }

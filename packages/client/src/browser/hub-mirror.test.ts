@@ -184,6 +184,21 @@ test('who is not logged in any more ends it, until it is run again', async () =>
   await running;
 });
 
+test('what is run again shows nothing of the run before, and reads everything anew', async () => {
+  const hub = fakeHub();
+  hub.listed.names = ['first'];
+  const { mirror, names, end } = mirrorOf(hub);
+  await eventually(names).toEqual(['first']);
+  await end();
+  hub.listed.names = ['second'];
+  const ending = new AbortController();
+  const running = mirror.run(ending.signal);
+  expect(mirror.state()).toMatchObject({ view: null, beginning: null, line: 'connecting' });
+  await eventually(names).toEqual(['second']);
+  ending.abort();
+  await running;
+});
+
 test('events do not pile up where what is scheduled never comes', async () => {
   const hub = fakeHub();
   hub.listed.names = ['first'];

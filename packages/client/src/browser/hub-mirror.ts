@@ -42,7 +42,7 @@ export class HubMirror {
 
   constructor(options: HubMirrorOptions) {
     this.#options = options;
-    this.#state = { view: null, beginning: null, line: 'connecting', since: options.now(), error: null };
+    this.#state = this.#nothing();
   }
 
   readonly state = (): MirrorState => this.#state;
@@ -59,9 +59,9 @@ export class HubMirror {
     return () => this.#eventListeners.delete(listener);
   }
 
-  /** Mirrors until the signal aborts, or nothing helps any more; it may be run again after that. */
+  /** Mirrors until the signal aborts, or nothing helps any more; it may be run again after that, and begins with nothing then. */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.#state.line === 'ended') this.#setLine(this.#state.view === null ? 'connecting' : 'lost', null);
+    if (this.#state.line !== 'connecting' || this.#state.view !== null) this.#set(this.#nothing());
     try {
       for await (const news of followHub({ api: this.#options.api, signal })) {
         switch (news.kind) {
@@ -148,6 +148,10 @@ export class HubMirror {
     // What is lost stays of the moment at which it was last right.
     const isStillLost = line === 'lost' && this.#state.line === 'lost';
     this.#set({ ...this.#state, line, error, since: isStillLost ? since : this.#options.now() });
+  }
+
+  #nothing(): MirrorState {
+    return { view: null, beginning: null, line: 'connecting', since: this.#options.now(), error: null };
   }
 
   #set(state: MirrorState): void {

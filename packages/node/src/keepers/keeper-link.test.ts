@@ -48,27 +48,51 @@ describe('a child that ends in the moment in which a node asks for the list', ()
     onTestFinished(() => {
       rmSync(directory, { recursive: true });
     });
-    const files = new KeeperFiles(directory);
-    await scriptedKeeper(files.socket(ID), messages);
-    const told: ChildState[][] = [];
-    const link = new KeeperLink(ID, {
-      files,
-      log: pino({ level: 'silent' }),
-      events: {
-        connected: ({ children }) => told.push([...children.values()]),
-        changed: (_, state) => told.push([state]),
-        output: () => undefined,
-        dead: () => undefined,
-        idle: () => undefined,
-      },
-    });
-    onTestFinished(() => link.close());
+    const { link, told } = await linkTo(new KeeperFiles(directory), messages);
     await link.dial();
     expect(link.isConnected).toBe(true);
     expect(link.children.get(running.sessionId)?.exit).toEqual(ended.exit);
     expect(told.at(-1)?.[0]?.exit).toEqual(ended.exit);
   });
 });
+
+describe('closed while it connects', () => {
+  it.each([
+    ['before the keeper has listed its children', []],
+    ['as the list comes', [listOf(running)]],
+  ])('holds nobody up, and tells of no connection: %s', async (_, messages) => {
+    const directory = mkdtempSync(join(tmpdir(), 'roost-link-'));
+    onTestFinished(() => {
+      rmSync(directory, { recursive: true });
+    });
+    const { link, told, asked } = await linkTo(new KeeperFiles(directory), messages);
+    const dialled = link.dial();
+    await asked;
+    link.close();
+    await dialled;
+    expect(link.isConnected).toBe(false);
+    expect(told).toEqual([]);
+  });
+});
+
+/** A link to a keeper that answers the first request with these messages; `asked` resolves when it comes. */
+async function linkTo(files: KeeperFiles, messages: readonly object[]) {
+  const told: ChildState[][] = [];
+  const asked = await scriptedKeeper(files.socket(ID), messages);
+  const link = new KeeperLink(ID, {
+    files,
+    log: pino({ level: 'silent' }),
+    events: {
+      connected: ({ children }) => told.push([...children.values()]),
+      changed: (_, state) => told.push([state]),
+      output: () => undefined,
+      dead: () => undefined,
+      idle: () => undefined,
+    },
+  });
+  onTestFinished(() => link.close());
+  return { link, told, asked: asked.request };
+}
 
 function eventOf(state: ChildState): object {
   return { kind: 'event', state };
@@ -88,12 +112,21 @@ function frame(message: object): Buffer {
 }
 
 /** Answers the hello, and then the first request with these messages in one piece. */
-async function scriptedKeeper(socketPath: string, messages: readonly object[]): Promise<void> {
+async function scriptedKeeper(socketPath: string, messages: readonly object[]) {
   const welcome = { kind: 'welcome', wire: 2, keeperId: ID, pid: 1, version: '0' };
+  let tellAsked: () => void = () => undefined;
+  const request = new Promise<void>((resolve) => {
+    tellAsked = resolve;
+  });
   const server = createServer((socket) => {
+    // Whoever hangs up may not have read everything.
+    socket.on('error', () => undefined);
     socket.once('data', () => {
       socket.write(frame(welcome));
-      socket.once('data', () => socket.write(Buffer.concat(messages.map(frame))));
+      socket.once('data', () => {
+        socket.write(Buffer.concat(messages.map(frame)));
+        tellAsked();
+      });
     });
   });
   server.listen(socketPath);
@@ -101,6 +134,7 @@ async function scriptedKeeper(socketPath: string, messages: readonly object[]): 
   onTestFinished(() => {
     server.close();
   });
+  return { request };
 }
 
 it('passes on which processes survived a stop, and nothing that the protocol cannot carry', () => {

@@ -52,6 +52,8 @@ export class KeeperLink {
   readonly #log: Log;
   #identity: KeeperIdentity | null;
   #connection: KeeperConnection | null = null;
+  /** Its children are being listed. */
+  #opening: KeeperConnection | null = null;
   #timer: NodeJS.Timeout | null = null;
   #redialMs = REDIAL_MS_FIRST;
   #closed = false;
@@ -112,10 +114,11 @@ export class KeeperLink {
 
   /** Takes a fresh connection: lists the children, then is ready for calls. */
   async use(connection: KeeperConnection): Promise<void> {
-    if (this.#closed) {
+    if (this.#isClosed()) {
       connection.close();
       return;
     }
+    this.#opening = connection;
     let listed = false;
     connection.onEvent((state) => {
       const newest = this.learn(state);
@@ -133,6 +136,12 @@ export class KeeperLink {
     } catch (error) {
       connection.close();
       throw error;
+    } finally {
+      this.#opening = null;
+    }
+    if (this.#isClosed()) {
+      connection.close();
+      return;
     }
     listed = true;
     this.#identity = this.#files.identity(this.id) ?? this.#identity;
@@ -192,9 +201,14 @@ export class KeeperLink {
   close(): void {
     this.#closed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
-    const connection = this.#connection;
+    const connection = this.#connection ?? this.#opening;
     this.#connection = null;
     connection?.close();
+  }
+
+  /** A function: it may change during every wait. */
+  #isClosed(): boolean {
+    return this.#closed;
   }
 
   #lost(): void {

@@ -89,7 +89,7 @@ export class KeeperPool {
         try {
           await this.#start();
         } catch (error) {
-          if (link === null) throw error;
+          if (link === null || this.#isClosed()) throw error;
           this.#options.log.error({ err: error }, 'another keeper could not be started');
           startsLeft = 0;
         }
@@ -205,6 +205,7 @@ export class KeeperPool {
     } catch (cause) {
       this.#links.delete(id);
       link.close();
+      if (this.#isClosed()) throw new FailureError('shutting-down', undefined, { cause });
       throw new FailureError('keeper-unavailable', { keeperId: id }, { cause });
     }
   }

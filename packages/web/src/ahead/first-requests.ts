@@ -16,7 +16,7 @@ export const LISTS: readonly string[] = [
 
 /** Nobody is logged in yet where the address is a login link. */
 export function isLoginAddress(hash: string): boolean {
-  return hash.startsWith('#/login/');
+  return /^#\/?login\//.test(hash);
 }
 
 export function headersOf(path: string): Readonly<Record<string, string>> {

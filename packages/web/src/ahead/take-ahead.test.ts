@@ -31,6 +31,23 @@ test('what failed ahead is asked again', async () => {
   expect(await textOf(fetch('/a'))).toBe('asked now');
 });
 
+test('once something of it was given up, the rest is asked anew', async () => {
+  const aborted: string[] = [];
+  const entry = (path: string) =>
+    [
+      path,
+      { response: Promise.resolve(new Response('asked ahead')), abort: () => aborted.push(path) },
+    ] as const;
+  const ahead = new Map<string, AheadRequest>(['/events', '/me', '/list'].map(entry));
+  const fetch = takingAhead(ahead, () => Promise.resolve(new Response('asked now')));
+  const line = new AbortController();
+  await fetch('/events', { signal: line.signal });
+  expect(await textOf(fetch('/me'))).toBe('asked ahead');
+  line.abort();
+  expect(aborted).toEqual(['/events', '/list']);
+  expect(await textOf(fetch('/list'))).toBe('asked now');
+});
+
 test('whoever took it can end it, before and after', async () => {
   const early = setUp(Promise.resolve(new Response('')));
   await early.fetch('/a', { signal: AbortSignal.abort('too early') });

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
-import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/react';
+import { act, cleanup, fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { afterEach, expect, test } from 'vitest';
 import { viewOf, type HubMirror, type HubView, type MirrorState } from '@roost/client/browser';
 import type { Whoami } from '@roost/protocol';
@@ -15,9 +15,15 @@ afterEach(cleanup);
 
 const OBSERVER: Whoami = { kind: 'user', user: null, role: 'observer', scope: null, expiresAt: null };
 
-function show(view: HubView | null, me: Whoami = OBSERVER, beginning: HubView | null = null): void {
-  const state: MirrorState = { view, beginning, line: 'live', since: 0, error: null };
-  const mirror = { state: () => state, subscribe: () => () => undefined } as unknown as HubMirror;
+/** Answers how to show another view of the same hub. */
+function show(view: HubView | null, me: Whoami = OBSERVER, beginning: HubView | null = null) {
+  let state: MirrorState = { view, beginning, line: 'live', since: 0, error: null };
+  let tell = (): void => undefined;
+  const subscribe = (listener: () => void) => {
+    tell = listener;
+    return () => undefined;
+  };
+  const mirror = { state: () => state, subscribe } as unknown as HubMirror;
   // Nothing is asked for: no card has a screen here.
   const hub = { mirror } as Hub;
   render(
@@ -31,6 +37,10 @@ function show(view: HubView | null, me: Whoami = OBSERVER, beginning: HubView | 
       </QueryClientProvider>
     </MantineProvider>,
   );
+  return (next: HubView): void => {
+    state = { ...state, view: next, beginning: null };
+    tell();
+  };
 }
 const lists = { nodes: [], sessions: [], records: [], workspaces: [] };
 
@@ -65,8 +75,18 @@ test('of many sessions those at the top are drawn, and more when somebody asks',
   const sessions = Array.from({ length: 70 }, (_, index) =>
     session({ name: `s${index}`, transport: 'pipe' }),
   );
+  // Each time something is drawn: how many cards there are.
+  const drawn: number[] = [];
+  const observer = new MutationObserver((changes) => {
+    for (const { addedNodes } of changes)
+      for (const one of addedNodes) if (one instanceof HTMLElement && one.matches('li')) drawn.push(1);
+  });
+  observer.observe(document.body, { childList: true, subtree: true });
   show(viewOf({ ...lists, nodes: [node()], sessions }));
   await waitFor(() => expect(screen.getAllByRole('link')).toHaveLength(60));
+  observer.disconnect();
+  // A dozen came with the page, the others one by one after it.
+  expect(drawn).toHaveLength(48);
   fireEvent.click(screen.getByRole('button', { name: 'Show 10 more' }));
   await waitFor(() => expect(screen.getAllByRole('link')).toHaveLength(70));
 });
@@ -76,6 +96,22 @@ test('of a hub with much its beginning is shown, and that there is more', () => 
   expect(screen.getByRole('link', { name: /builder/ })).toBeTruthy();
   expect(screen.getByRole('heading', { name: 'Running · 1…' })).toBeTruthy();
   expect(screen.getByRole('status', { name: 'Loading' })).toBeTruthy();
+});
+
+test('the beginning is never taken for everything', async () => {
+  const beginning = { ...lists, nodes: [node()], sessions: [session({ name: 'builder' })] };
+  const showNext = show(null, OBSERVER, viewOf(beginning));
+  const headings: string[] = [];
+  const observer = new MutationObserver(() => {
+    headings.push(screen.getByRole('heading', { level: 2 }).textContent);
+  });
+  observer.observe(document.body, { childList: true, characterData: true, subtree: true });
+  const sessions = [...beginning.sessions, session({ name: 'tester' })];
+  act(() => showNext(viewOf({ ...beginning, sessions })));
+  await waitFor(() => expect(screen.getByRole('link', { name: /tester/ })).toBeTruthy());
+  observer.disconnect();
+  expect(headings).not.toContain('Running · 1');
+  expect(screen.getByRole('heading', { name: 'Running · 2' })).toBeTruthy();
 });
 
 test('nothing is said to be all there is before everything is read', () => {

@@ -1,5 +1,5 @@
 /** Every session of every node: those that wait for a person first. */
-import { useDeferredValue, useEffect, useState } from 'react';
+import { startTransition, useDeferredValue, useEffect, useState } from 'react';
 import { Button, NativeSelect, SegmentedControl, Switch, TextInput } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import type { HubView } from '@roost/client/browser';
@@ -32,9 +32,9 @@ const TITLES = {
 
 export function BoardPage() {
   // What changes is drawn when there is time for it: typing stays quick, and cards are seen before their screens are asked for.
-  const mirror = useMirror();
-  const view = useDeferredValue(mirror.view ?? mirror.beginning);
-  const hasMore = view !== null && view === mirror.beginning;
+  const mirror = useDeferredValue(useMirror());
+  const view = mirror.view ?? mirror.beginning;
+  const hasMore = mirror.beginning !== null;
   const [filter, setFilter] = useState<BoardFilter>(EVERYTHING_LIVE);
   const [withScreens, setWithScreens] = useLocalStorage({ key: 'roost.screens', defaultValue: true });
   useCardKeys();
@@ -150,7 +150,8 @@ function Section({
   readonly withScreens: boolean;
 }) {
   const [shown, setShown] = useState(CARDS_AT_ONCE);
-  const drawn = useDeferredValue(shown, CARDS_AT_FIRST);
+  const [drawn, setDrawn] = useState(CARDS_AT_FIRST);
+  useEffect(() => startTransition(() => setDrawn(shown)), [shown]);
   const { section, sessions } = group;
   return (
     <section className={styles.section} aria-label={TITLES[section]}>

@@ -42,7 +42,13 @@ export function useView(): HubView | null {
   return useMirror().view;
 }
 
+/** The view, or while it is read its beginning, from which no one can tell that something is not there. */
+export function useViewSoFar(): HubView | null {
+  const { view, beginning } = useMirror();
+  return view ?? beginning;
+}
+
 /** undefined: the hub has no such node. */
 export function useNode(nodeId: NodeId): HubNode | undefined {
-  return useView()?.nodes.get(nodeId);
+  return useViewSoFar()?.nodes.get(nodeId);
 }

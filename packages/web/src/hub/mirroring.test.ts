@@ -22,6 +22,16 @@ test('whoever shows the mirror first goes on with what has begun, and ends it', 
   expect(areEnded()).toEqual([true]);
 });
 
+test('what has begun before somebody logs in is not what they are shown', () => {
+  const { mirroring, areEnded } = setUp();
+  mirroring.drop();
+  expect(areEnded()).toEqual([]);
+  mirroring.begin();
+  mirroring.drop();
+  mirroring.take();
+  expect(areEnded()).toEqual([true, false]);
+});
+
 test('who comes after that begins anew', () => {
   const { mirroring, areEnded } = setUp();
   mirroring.begin();

@@ -13,6 +13,12 @@ export class Mirroring {
     this.#begun ??= this.#run();
   }
 
+  /** Whoever logs in begins anew. */
+  drop(): void {
+    this.#begun?.abort();
+    this.#begun = null;
+  }
+
   /** Answers how to end it. */
   take(): () => void {
     const run = this.#begun ?? this.#run();

@@ -50,7 +50,7 @@ export function LoginNeeded() {
 
 /** Redeems the code of a login link: once, whatever the page does meanwhile. */
 export function LoggingIn({ code }: { readonly code: string }) {
-  const { api } = useHub();
+  const { api, mirroring } = useHub();
   const queries = useQueryClient();
   const [, navigate] = useLocation();
   const redeemed = useRef<string | null>(null);
@@ -58,6 +58,7 @@ export function LoggingIn({ code }: { readonly code: string }) {
     (given: string) => api.hub('logins.redeem', { code: given }),
     (me) => {
       queries.setQueryData(['hub', 'me.show', {}], me);
+      mirroring.drop();
       navigate('/', { replace: true });
     },
   );

@@ -4,7 +4,7 @@ import { Anchor, Button, SegmentedControl } from '@mantine/core';
 import { Link, useLocation } from 'wouter';
 import type { SeenSession } from '@roost/client/browser';
 import { addressOf, SessionId } from '@roost/protocol';
-import { useHub, useMay, useMe, useNode, useView } from '../hub/hub-context.tsx';
+import { useHub, useMay, useMe, useNode, useView, useViewSoFar } from '../hub/hub-context.tsx';
 import { useAct, useHubQuery } from '../hub/queries.ts';
 import { Ago } from '../parts/ago.tsx';
 import { ConfirmButton } from '../parts/confirm.tsx';
@@ -25,8 +25,9 @@ const SessionChanges = lazy(() => import('./session-changes.tsx'));
 
 export default function SessionPage({ id }: { readonly id: string }) {
   const sessionId = SessionId.safeParse(id).data;
-  const view = useView();
-  const seen = sessionId === undefined ? undefined : view?.sessions.get(sessionId);
+  const isViewRead = useView() !== null;
+  const viewSoFar = useViewSoFar();
+  const seen = sessionId === undefined ? undefined : viewSoFar?.sessions.get(sessionId);
   if (seen !== undefined) return <ShownSession session={seen} />;
   if (sessionId === undefined) {
     return (
@@ -35,7 +36,7 @@ export default function SessionPage({ id }: { readonly id: string }) {
       </Page>
     );
   }
-  return <UnseenSession id={sessionId} isViewRead={view !== null} />;
+  return <UnseenSession id={sessionId} isViewRead={isViewRead} />;
 }
 
 /** One that the lists do not hold: it may be new, or long over. */

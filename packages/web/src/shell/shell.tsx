@@ -6,7 +6,7 @@ import { includesRole } from '@roost/protocol';
 import { useAttentionNotices } from '../attention/use-attention-notices.ts';
 import { waitingSessions } from '../attention/waiting-sessions.ts';
 import { BoardPage } from '../board/board-page.tsx';
-import { useMay, useMe, useMirror, useView } from '../hub/hub-context.tsx';
+import { useMay, useMe, useMirror, useViewSoFar } from '../hub/hub-context.tsx';
 import { Ago } from '../parts/ago.tsx';
 import { FailureAlert } from '../parts/failure-alert.tsx';
 import { PlusIcon, SearchIcon } from '../parts/icons.tsx';
@@ -152,7 +152,8 @@ function PageLoading() {
 
 function Navigation() {
   const [location] = useLocation();
-  const view = useView();
+  // Those that wait are at the beginning.
+  const view = useViewSoFar();
   const { role } = useMe();
   const waiting = view === null ? 0 : waitingSessions(view).length;
   return (
