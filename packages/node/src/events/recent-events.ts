@@ -1,13 +1,14 @@
 // The newest events in memory, for all readers together: those who keep up never ask the database. Bounded by number and by text.
 import type { StoredEvent } from './stored-event.ts';
 
-const EVENTS_MAX = 16_384;
+/** With its value beside its text, an event of a session takes some 3 KiB. */
+const EVENTS_MAX = 4_096;
 const CHARACTERS_MAX = 8 * 1024 * 1024;
 
 export class RecentEvents {
   readonly #eventsMax: number;
   readonly #charactersMax: number;
-  /** Without gaps; those before `#start` are gone, and cleared away now and then. */
+  /** Without gaps; those before `#start` are gone, and cleared away when they are more than the others. */
   #events: StoredEvent[] = [];
   #start = 0;
   #characters = 0;
@@ -29,13 +30,9 @@ export class RecentEvents {
       this.#events.length - this.#start > this.#eventsMax ||
       (this.#characters > this.#charactersMax && this.#events.length - this.#start > 1)
     ) {
-      this.#characters -= this.#events[this.#start]?.text.length ?? 0;
-      this.#start += 1;
+      this.#dropFirst();
     }
-    if (this.#start > this.#eventsMax) {
-      this.#events = this.#events.slice(this.#start);
-      this.#start = 0;
-    }
+    this.#clear();
   }
 
   /** Those after a sequence that is not older than the one before `first`; at least one when there are some. */
@@ -52,9 +49,18 @@ export class RecentEvents {
 
   /** Everything was forgotten up to here. */
   dropBefore(sequence: number): void {
-    while (this.first < sequence) {
-      this.#characters -= this.#events[this.#start]?.text.length ?? 0;
-      this.#start += 1;
-    }
+    while (this.first < sequence) this.#dropFirst();
+    this.#clear();
+  }
+
+  #dropFirst(): void {
+    this.#characters -= this.#events[this.#start]?.text.length ?? 0;
+    this.#start += 1;
+  }
+
+  #clear(): void {
+    if (this.#start * 2 <= this.#events.length) return;
+    this.#events = this.#events.slice(this.#start);
+    this.#start = 0;
   }
 }
