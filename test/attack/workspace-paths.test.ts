@@ -25,7 +25,7 @@ import { connectTo } from '../support/node-client.ts';
 import { RoostHome } from '../support/roost-home.ts';
 
 /** Calls of each operation under each kind of swapping. */
-const RACES = attackCount(10_000, 300);
+const RACES = attackCount(10_000, 100);
 const SWAPPER = new URL('../support/path-swapper.mjs', import.meta.url).pathname;
 const CANARY = 'canary: nobody may read or change this\n';
 const INSIDE = 'inside\n';

@@ -31,7 +31,7 @@ interface Story {
   readonly provider: TerminalCliName;
   /** A tool call that needs a permission. */
   readonly tool: (file: string) => ToolCall;
-  /** Its story ends with the resume, unless all is asked for: each of its starts takes long. */
+  /** To install: its story is told only when all is asked for. */
   readonly isLarge?: boolean;
 }
 
@@ -158,6 +158,7 @@ export async function tellSpokenStory(
   { provider, tool, isLarge = false }: Story,
   context: TestContext,
 ): Promise<void> {
+  if (isLarge && !FULL_ATTACK) context.skip('only with ROOST_ATTACK=full: it is large to install');
   await begin();
   await putOnPath(provider, roost, context);
   const run = new ProviderRun(provider, 'pipe');
@@ -232,11 +233,6 @@ export async function tellSpokenStory(
   expect(asked).toContain('make the file');
   expect((await history()).filter((state) => state !== 'starting')).toEqual(TRUTH);
   run.shows('resume');
-  if (isLarge && !FULL_ATTACK) {
-    run.hold('part');
-    return;
-  }
-
   const resumed = addressOf(await (await connected()).request('session.resolve', { selector: 'agent' }));
   const turn = async (text: string) =>
     (await connected()).request(
