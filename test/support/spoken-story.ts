@@ -233,6 +233,7 @@ export async function tellSpokenStory(
   expect(asked).toContain('make the file');
   expect((await history()).filter((state) => state !== 'starting')).toEqual(TRUTH);
   run.shows('resume');
+
   const resumed = addressOf(await (await connected()).request('session.resolve', { selector: 'agent' }));
   const turn = async (text: string) =>
     (await connected()).request(

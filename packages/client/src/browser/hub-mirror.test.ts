@@ -141,6 +141,21 @@ test('of long lists the beginning is there before they are read, and gone after'
   await end();
 });
 
+test('what was begun by a run that was ended is not shown by the next', async () => {
+  const hub = fakeHub();
+  hub.listed.names = ['first'];
+  const tellLater = hub.holdSecondPage();
+  const { mirror, end } = mirrorOf(hub);
+  await eventually(() => mirror.state().beginning === null).toBe(false);
+  const ended = end();
+  const ending = new AbortController();
+  const running = mirror.run(ending.signal);
+  expect(mirror.state()).toMatchObject({ view: null, beginning: null, line: 'connecting' });
+  ending.abort();
+  tellLater([]);
+  await Promise.all([ended, running]);
+});
+
 test('what is read anew is shown when it is whole', async () => {
   const hub = fakeHub();
   hub.listed.names = ['first'];

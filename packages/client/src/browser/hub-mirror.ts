@@ -61,7 +61,7 @@ export class HubMirror {
 
   /** Mirrors until the signal aborts, or nothing helps any more; it may be run again after that, and begins with nothing then. */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.#state.line !== 'connecting' || this.#state.view !== null) this.#set(this.#nothing());
+    this.#set(this.#nothing());
     try {
       for await (const news of followHub({ api: this.#options.api, signal })) {
         switch (news.kind) {
